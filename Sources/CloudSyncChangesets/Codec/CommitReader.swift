@@ -65,10 +65,26 @@ enum CommitReader {
     switch try reader.byte() {
     case 0: break
     case 1: header.reverts = ChangesetID(try digest(reader: &reader))
+    case 2:
+      guard header.kind == .edit else { throw ByteFault("it cannot stand for others") }
+      header.originals = try originals(reader: &reader)
     default: throw ByteFault("what it takes back is none")
     }
     header.meta = try reader.text()
     guard header.meta.utf8.count <= longestMeta else { throw ByteFault("its meta is too long") }
+  }
+
+  private static func originals(reader: inout ByteReader) throws(ByteFault) -> [ChangesetID] {
+    var originals: [ChangesetID] = []
+    for _ in 0..<(try reader.count(ofAtLeast: 32)) {
+      let original = ChangesetID(try digest(reader: &reader))
+      if let last = originals.last, last >= original {
+        throw ByteFault("what it stands for is not in order")
+      }
+      originals.append(original)
+    }
+    guard !originals.isEmpty else { throw ByteFault("it stands for nothing") }
+    return originals
   }
 
   /// What stands behind the head.
@@ -156,9 +172,9 @@ enum CommitReader {
       throw ByteFault("a change is of no known kind")
     }
     let key = try key(reader: &reader)
-    let isMerge = header.kind == .merge
+    let keepsTimes = header.keepsTimes
     var time = header.time
-    if isMerge, kind != .update { time = try self.time(reader: &reader, header: header) }
+    if keepsTimes, kind != .update { time = try self.time(reader: &reader, header: header) }
     var cells: [CellDelta] = []
     let cellCount = try reader.count(ofAtLeast: 2)
     cells.reserveCapacity(cellCount)
@@ -169,10 +185,10 @@ enum CommitReader {
       }
       let old = kind == .insert ? .null : try reader.value()
       let new = kind == .delete ? .null : try reader.value()
-      let written = isMerge ? try self.time(reader: &reader, header: header) : header.time
+      let written = keepsTimes ? try self.time(reader: &reader, header: header) : header.time
       // A NULL of a row that is inserted has a cell only to tell that it is not as old as the row, a value that a merge
       // leaves to tell that it is newer.
-      guard old != new || kind == .insert && written != time || kind == .update && isMerge else {
+      guard old != new || kind == .insert && written != time || kind == .update && keepsTimes else {
         throw ByteFault("a cell has not changed")
       }
       cells.append(CellDelta(column, old: old, new: new, time: written))

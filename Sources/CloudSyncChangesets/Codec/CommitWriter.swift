@@ -28,12 +28,18 @@ enum CommitWriter {
     var writer = ByteWriter()
     let header = commit.header
     if header.kind == .edit { writer.write(header.replica) }
-    writer.write(byte: header.reverts == nil ? 0 : 1)
-    if let reverts = header.reverts { writer.write(raw: reverts.bytes) }
+    if !header.originals.isEmpty {
+      writer.write(byte: 2)
+      writer.write(count: header.originals.count)
+      for original in header.originals { writer.write(raw: original.bytes) }
+    } else {
+      writer.write(byte: header.reverts == nil ? 0 : 1)
+      if let reverts = header.reverts { writer.write(raw: reverts.bytes) }
+    }
     writer.write(header.meta)
     writer.write(count: commit.changes.tables.count)
-    // Only a merge keeps times of others: those of an edit are its own.
-    let time = header.kind == .merge ? nil : header.time
+    // Only what puts others' commits together keeps their times: those of an edit are its own.
+    let time = header.keepsTimes ? nil : header.time
     for table in commit.changes.tables { write(table, time: time, merge: header.time, to: &writer) }
     // An edit has a list only if it has decided something: what took a commit back, or was put on others' commits.
     if header.kind == .merge || !commit.conflicts.isEmpty {

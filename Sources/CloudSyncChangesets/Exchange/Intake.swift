@@ -91,7 +91,7 @@ struct Intake {
 
   /// Appends a commit whose parents are here; others wait.
   private func keep(entry: Pack.Entry) throws(ChangesetError) -> LogRow? {
-    let commit = try Self.commit(entry)
+    let commit = try entry.commit()
     if let horizon, entry.header.generation <= horizon.row.generation {
       // What a snapshot stands for is no loss.
       if !below.contains(entry.id.beginning) { try setAside(entry: entry) }
@@ -121,10 +121,14 @@ struct Intake {
     )
     try DecidedEdits(log: work.log).note(commit: commit, id: entry.id)
     try frames.notice(row: row, after: parents.first)
-    if let replica, row.kind == .edit, commit.header.replica.hasSameBytes(as: replica) {
+    // What others have rebased is called by the name of whoever made it first.
+    if let replica, row.kind == .edit, commit.header.originals.isEmpty,
+      commit.header.replica.hasSameBytes(as: replica)
+    {
       found.hasOwnName = true
     }
     try work.heads.replace(by: row, after: parents)
+    try RebasedCommits(connection: work.connection).note(row: row, header: commit.header)
     try work.heads.notice(time: row.time)
     return row
   }
@@ -172,15 +176,6 @@ struct Intake {
     for entry in entries { new += try take(entry: entry) }
     try frames.keep()
     return new
-  }
-
-  /// The whole commit of an entry, in its canonical form.
-  static func commit(_ entry: Pack.Entry) throws(ChangesetError) -> Commit {
-    do throws(ByteFault) {
-      return try CommitReader.commit(CommitWriter.head(of: entry.header) + entry.body)
-    } catch {
-      throw ChangesetError(.damaged, "commit \(entry.id.short) cannot be read: \(error.reason)")
-    }
   }
 
   private func check(

@@ -88,13 +88,13 @@ struct PackIntake {
   /// Why commits are no use that do not go on from the horizon.
   static func reason(besideCount: Int) -> String {
     "\(besideCount) of its commits go on from before the history was squashed; whoever made"
-      + " them puts them on top of it with “rebase”"
+      + " them puts them on top of it with “rebase”, anybody else with “rebase --others”"
   }
 
   /// Why a commit is no use that goes on from nothing which the cloud has.
   static let lacksParents =
     "its commit goes on from one that no copy has sent, as from before the history was squashed; whoever made it puts"
-    + " it on top of it with “rebase”"
+    + " it on top of it with “rebase”, anybody else with “rebase --others”"
 
   /// Whether records may hold something that cannot be read yet.
   func hasUnread() throws(ChangesetError) -> Bool {

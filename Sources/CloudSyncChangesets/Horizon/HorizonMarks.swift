@@ -25,7 +25,8 @@ struct HorizonMarks {
     let below = try SnapshotRoots(connection: work.connection).below()
     let rows = try rows()
     var marks: [Int64: Mark] = [:]
-    var counted: Set<Int64> = []
+    var (own, counted): (Set<Int64>, Set<Int64>) = ([], [])
+    let rebased = RebasedCommits(connection: work.connection)
     for row in rows {
       let isAfter =
         row.seq == horizon.seq
@@ -42,7 +43,14 @@ struct HorizonMarks {
       try place(row, as: mark)
       // Whoever has made a commit beside the horizon puts it on top; only what goes on from it here is to be put too.
       var isCounted = mark == .after
-      if mark == .beside { isCounted = try isOwn(row, counted: counted, marks) }
+      if mark == .beside {
+        isCounted = try isOwn(row, own: own, marks)
+        if isCounted { own.insert(row.seq) }
+        // Where something stands for it, somebody has done that.
+        if isCounted, let id = ChangesetID(bytes: row.id) {
+          isCounted = try rebased.contains(id) == false
+        }
+      }
       if isCounted { counted.insert(row.seq) }
     }
     let ends = Self.ends(of: rows, counted: counted)
@@ -74,11 +82,11 @@ struct HorizonMarks {
   /// Whether a commit beside the horizon was made here, or goes on from one that was.
   private func isOwn(
     _ row: Row,
-    counted: Set<Int64>,
+    own: Set<Int64>,
     _ marks: [Int64: Mark]
   ) throws(ChangesetError) -> Bool {
     if row.place == LogRow.Place.here.rawValue { return true }
-    if row.parents.contains(where: { counted.contains($0) && marks[$0] == .beside }) { return true }
+    if row.parents.contains(where: { own.contains($0) && marks[$0] == .beside }) { return true }
     guard row.isEdit, let name = try work.changeset(row: work.log.row(row.seq)).replica else {
       return false
     }

@@ -21,6 +21,24 @@ extension Rebasing {
     return rows.sorted { ($0.generation, $0.seq) < ($1.generation, $1.seq) }
   }
 
+  /// The commits that one goes on from, and those that it stands for: all that these have it has.
+  ///
+  /// - Parameters:
+  ///   - row: The commit.
+  ///   - originals: What commits of the log stand for.
+  /// - Returns: The commits that are here.
+  /// - Throws: Why the log cannot be read.
+  func sources(
+    of row: LogRow,
+    _ originals: [Int64: Set<ChangesetID>]
+  ) throws(ChangesetError) -> [LogRow] {
+    var rows = try row.parents.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
+    for id in originals[row.seq]?.sorted() ?? [] {
+      if let seq = try work.log.number(of: id) { rows.append(try work.log.row(seq)) }
+    }
+    return rows
+  }
+
   /// The last commits on all ways to one that are in the others' history, or have been put on top of it; none for the
   /// empty database.
   ///
@@ -29,13 +47,14 @@ extension Rebasing {
   func bases(of row: LogRow, placed: Placed) throws(ChangesetError) -> [LogRow] {
     var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
     var found: [LogRow] = []
+    let originals = try RebasedCommits(connection: work.connection).originals()
     while let next = open.popLast() {
       guard next.isBeside, placed[next.seq] == nil else {
         found.append(next)
         continue
       }
-      for parent in next.parents where seen.insert(parent).inserted {
-        open.append(try work.log.row(parent))
+      for source in try sources(of: next, originals) where seen.insert(source.seq).inserted {
+        open.append(source)
       }
     }
     var last: [LogRow] = []

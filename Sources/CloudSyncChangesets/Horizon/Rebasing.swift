@@ -4,6 +4,8 @@ import CloudSyncSQLiteSupport
 /// Puts what commits beside the horizon have changed on top of those that go on from it.
 struct Rebasing {
   let work: HistoryWork
+  /// What was made of commits of older schemas.
+  var migrated: MigratedCommits.Made = [:]
 
   /// How this copy is to the horizon.
   enum Standing: Sendable, Hashable {
@@ -17,8 +19,9 @@ struct Rebasing {
 
   func standing() throws(ChangesetError) -> Standing {
     guard let horizon = try Horizon(work.connection) else { return .current }
-    let beside = try work.heads.beside()
-    if !beside.isEmpty { return .behind(beside.count) }
+    let open = try work.heads.beside()
+    if !open.isEmpty { return .behind(open.count) }
+    if try work.heads.allBeside().isEmpty == false { return .lagging }
     let position = try work.heads.position()
     guard !position.isDetached, let seq = position.seq else { return .current }
     let head = try work.log.row(seq)
@@ -32,42 +35,118 @@ struct Rebasing {
     let position = try work.heads.position()
     if !position.isDetached { try work.checkNothingIsUncommitted() }
     try keepStart(of: position, horizon: horizon)
-    var made: [LogRow] = []
     var heads: [LogRow] = []
     var beginnings: [(branch: Int64, at: LogRow)] = []
-    for head in try work.heads.beside() {
+    for head in try work.heads.allBeside() {
       let old = try work.log.row(head.seq)
-      if old.branch == head.branch {
-        heads.append(old)
-      } else {
+      if old.branch != head.branch {
         beginnings.append((head.branch, old))
+      } else if try work.heads.isRebased(head) {
+        try work.heads.remove(seq: head.seq, branch: head.branch)
+      } else {
+        heads.append(old)
       }
     }
-    var placed: Placed = [:]
-    for old in try withForks(of: heads) {
-      let target = try target(for: old, placed: placed, horizon: horizon)
-      let row = try rebase(row: old, onto: target, placed: placed)
-      placed[old.seq] = row
-      try work.heads.remove(seq: old.seq, branch: old.branch)
-      if row.seq != target.seq {
-        try work.heads.replace(by: row, after: [target])
-        made.append(row)
-      } else if try work.heads.heads(ofBranch: old.branch).isEmpty {
-        try work.heads.add(target.seq, branch: old.branch)
-      }
-    }
+    let made = try putAndKeep(onTopOf: horizon, branch: nil) { heads }
     // What was begun on them, and has no commit of its own, begins where they are now.
-    for (branch, old) in beginnings {
+    for (branch, old) in beginnings
+    where try RebasedCommits(connection: work.connection).contains(old.id) {
       try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
     }
-    // Whoever looks at an older commit goes on looking at it.
-    if position.isDetached { return made }
+    try follow(position: position, horizon: horizon)
+    return made
+  }
+
+  /// Moves the rows to the head of their branch; whoever looks at an older commit goes on looking at it.
+  func follow(position: Heads.Position, horizon: Horizon) throws(ChangesetError) {
+    if position.isDetached { return }
     let end = try target(branch: position.branch, horizon: horizon)
     if try work.heads.heads(ofBranch: position.branch).isEmpty {
       try work.heads.add(end.seq, branch: position.branch)
     }
     try Moving(work: work).move(to: end.seq)
+  }
+
+  /// Makes commits on top of the others' history of what commits beside the horizon have, and returns them.
+  ///
+  /// What is needed for that and is not here, such as what others' commits go on from, is in the log meanwhile.
+  ///
+  /// - Parameters:
+  ///   - horizon: The horizon.
+  ///   - branch: The branch whose heads are put there, with what they have in common with others; nil for all.
+  ///   - heads: Brings the commits into the log, and gives those that no others of them go on from.
+  /// - Returns: The commits.
+  /// - Throws: Why they cannot be made.
+  func putAndKeep(
+    onTopOf horizon: Horizon,
+    branch: String?,
+    heads: () throws(ChangesetError) -> [LogRow]
+  ) throws(ChangesetError) -> [LogRow] {
+    let commits = try work.connection.undoing { () throws(ChangesetError) in
+      let heads = try heads()
+      let last = try work.connection.integer("SELECT max(seq) FROM changesets_log") ?? 0
+      try put(heads: heads, ofBranch: branch, onTopOf: horizon)
+      return try self.commits(after: last)
+    }
+    var made: [LogRow] = []
+    for commit in commits {
+      let parents = try commit.header.parents.map { (id) throws(ChangesetError) in
+        try work.log.row(try HistoryGraph(work).number(id: id))
+      }
+      let row = try Committing(work: work).store(commit: commit, parents: parents)
+      try work.heads.replace(by: row, after: parents)
+      try work.heads.notice(time: row.time)
+      if !commit.header.originals.isEmpty { made.append(row) }
+    }
     return made
+  }
+
+  /// The commits that were made since another one and go on from the horizon, as they were written.
+  private func commits(after seq: Int64) throws(ChangesetError) -> [Commit] {
+    let numbers = try work.connection.rows(
+      "SELECT seq FROM changesets_log WHERE seq > ?1 AND remote <> 2 ORDER BY seq",
+      .integer(seq)
+    ) { $0.integer(0) }
+    return try numbers.map { (seq) throws(ChangesetError) in
+      try work.log.written(row: try work.log.row(seq))
+    }
+  }
+
+  /// Makes the commits.
+  ///
+  /// Those wait that have tables or columns which the app here lacks, unless these are all.
+  private func put(
+    heads: [LogRow],
+    ofBranch name: String?,
+    onTopOf horizon: Horizon
+  ) throws(ChangesetError) {
+    let migrated = MigratedCommits(work: work, made: migrated)
+    var (ready, obstacle): ([LogRow], ChangesetError?) = ([], nil)
+    for head in heads {
+      do throws(ChangesetError) {
+        _ = try migrated.readable(head)
+        ready.append(head)
+      } catch {
+        guard error.code == .needsUpgrade else { throw error }
+        obstacle = error
+      }
+    }
+    let branch = try name.map { (name) throws(ChangesetError) in
+      try work.dictionaries.number(forName: name)
+    }
+    let wanted = ready.filter { branch == nil || $0.branch == branch }
+    if wanted.isEmpty, let obstacle { throw obstacle }
+    var placed = try RebasedCommits(connection: work.connection).places()
+    for old in try withForks(of: ready) where placed[old.seq] == nil {
+      let isNeeded = try wanted.filtered { (head) throws(ChangesetError) in
+        try work.log.isAncestor(ancestor: old.seq, of: head.seq)
+      }
+      if isNeeded.isEmpty { continue }
+      let target = try target(for: old, placed: placed, horizon: horizon)
+      let row = try rebase(row: old, onto: target, placed: placed, migrated)
+      placed[old.seq] = row
+      try work.heads.replace(by: row, after: [target])
+    }
   }
 
   /// What commits beside the horizon are on top of it.
@@ -111,52 +190,6 @@ struct Rebasing {
     return target
   }
 
-  /// What was decided on the way to a commit by others beside the horizon, which nobody will see any more.
-  private func lost(
-    before row: LogRow,
-    placed: Placed
-  ) throws(ChangesetError) -> [MergeConflict] {
-    var conflicts: [MergeConflict] = []
-    var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
-    while let next = open.popLast() {
-      guard next.isBeside, placed[next.seq] == nil else { continue }
-      if try work.log.body(seq: next.seq) != nil {
-        conflicts += try work.log.commit(next).conflicts.filter { !$0.lost.isEmpty }
-      }
-      for parent in next.parents where seen.insert(parent).inserted {
-        open.append(try work.log.row(parent))
-      }
-    }
-    return conflicts
-  }
-
-  private func rebase(
-    row: LogRow,
-    onto target: LogRow,
-    placed: Placed
-  ) throws(ChangesetError) -> LogRow {
-    try work.checkKnown(row)
-    let bases = try bases(of: row, placed: placed)
-    let plan = try Merging(work).rebase(of: row, over: bases, onto: target)
-    let changes = plan.changes.withoutNewerValues
-    let conflicts = try Set(plan.conflicts + lost(before: row, placed: placed)).sorted()
-    // Where all of it has lost to what the others have done meanwhile there is that to tell.
-    if changes.isEmpty, conflicts.allSatisfy(\.lost.isEmpty) { return target }
-    let said = try work.changeset(row: row)
-    let time = HybridTime.next(after: try work.heads.position().clock, now: work.now)
-    let committing = Committing(work: work)
-    let commit = try committing.commit(
-      of: changes.written(at: time),
-      meta: row.kind == .edit ? said.meta : "{}",
-      conflicts: conflicts,
-      at: time,
-      on: target,
-      branch: row.branch
-    )
-    try work.heads.notice(time: time)
-    return try committing.store(commit: commit, parents: [target])
-  }
-
   // MARK: Without old changes
 
   /// Lets the line of HEAD begin with its last commit that others have, where older changes were removed.
@@ -173,36 +206,12 @@ struct Rebasing {
       _ = try work.log.changes(from: nil, to: base.seq)
       return
     } catch { guard error.code == .historyTooShort else { throw error } }
-    let making = SnapshotMaking(work: work)
     let schema = try work.dictionaries.schema(number: base.schema)
-    let state = try making.state(of: base, schema: schema)
-    var header = try work.log.header(row: base)
-    let said = try work.changeset(row: base)
-    header.parents = []
-    (header.replica, header.meta, header.reverts) = (said.replica ?? "", said.meta, said.reverts)
-    let body = CommitWriter.body(of: Commit(header: header, changes: state))
-    try SnapshotRoots(connection: work.connection)
-      .keep(
-        root: .init(
-          seq: base.seq,
-          head: CommitWriter.head(of: header),
-          body: [],
-          fills: try StateFrames(work.connection).frame(of: base).fills,
-          below: try making.below(row: base)
-        )
+    try Beginnings(work: work)
+      .begin(
+        with: base,
+        state: SnapshotMaking(work: work).state(of: base, schema: schema),
+        fills: StateFrames(work.connection).frame(of: base).fills
       )
-    try work.log.begin(with: base.seq, body: body)
-    try StateFrames.forget(work.connection)
-  }
-}
-
-extension CommitLog {
-  /// Lets a line begin with a commit, whose changes are its whole state then.
-  fileprivate func begin(with seq: Int64, body: [UInt8]) throws(ChangesetError) {
-    try connection.run(
-      "UPDATE changesets_log SET parent = NULL, merged = NULL, body = ?2 WHERE seq = ?1",
-      .integer(seq),
-      .blob(body)
-    )
   }
 }

@@ -100,11 +100,18 @@ struct SnapshotMaking {
     try beginnings(before: row).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
   }
 
-  /// The beginnings of the identifiers of all that is before a commit.
+  /// The beginnings of the identifiers of all that is before a commit, or that something before it was rebased from.
   func beginnings(before row: LogRow) throws(ChangesetError) -> Set<[UInt8]> {
     var beginnings = try SnapshotRoots(connection: work.connection).below()
-    for seq in try work.log.ancestors(of: [row.seq]) where seq != row.seq {
+    let commits = try work.log.ancestors(of: [row.seq])
+    for seq in commits where seq != row.seq {
       beginnings.insert(try work.log.row(seq).id.beginning)
+    }
+    // What these were rebased from is in them.
+    let originals = try RebasedCommits(connection: work.connection).originals(of: commits)
+    for id in originals.values.joined() {
+      if let seq = try work.log.number(of: id), try work.log.row(seq).isBeside == false { continue }
+      beginnings.insert(id.beginning)
     }
     return beginnings
   }

@@ -62,8 +62,10 @@ struct SquashPlan {
     let own = try work.replica()
     var last: [String: Int64] = [:]
     for seq in numbers {
-      let replica = try work.changeset(row: try work.log.row(seq)).replica
-      if let replica, !replica.hasSameBytes(as: own) { last[replica] = seq }
+      let commit = try work.changeset(row: try work.log.row(seq))
+      // Who has rebased it nobody knows: it is called by the name of whoever made it first.
+      guard commit.originals.isEmpty, let replica = commit.replica else { continue }
+      if !replica.hasSameBytes(as: own) { last[replica] = seq }
     }
     return last
   }

@@ -37,6 +37,10 @@ public struct Changeset: Sendable, Hashable, Identifiable {
   public let stateHash: String
   /// The commit that it takes back.
   public let reverts: ChangesetID?
+  /// The commits from before a squash that it puts on top of it, for whoever made them.
+  ///
+  /// Several replicas may rebase one commit: what it changed counts once.
+  public let originals: [ChangesetID]
   /// Whether it is known to be in the cloud.
   public let isPushed: Bool
 
@@ -66,6 +70,7 @@ extension Changeset {
     schema = header.schema.digest.text
     stateHash = header.stateHash.text
     reverts = header.reverts
+    originals = header.originals
     self.isPushed = isPushed
   }
 }
@@ -142,6 +147,9 @@ public struct ChangesetStatus: Sendable, Hashable {
   /// How many heads of all branches go on from before a squash; ``ChangesetRemote/rebase()`` puts them on top of the others'
   /// history.
   public let behindCount: Int
+  /// How many commits of others go on from before a squash, and nobody has put them on top of the history;
+  /// ``ChangesetRepository/rebaseOthers(branch:)`` does.
+  public let leftBehindCount: Int
   /// How many fetched commits wait for others before them.
   public let waitingCount: Int
   /// What was fetched and is no use, by name, with the reason.

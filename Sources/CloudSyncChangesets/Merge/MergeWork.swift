@@ -2,6 +2,8 @@
 package final class MergeWork {
   private struct BaseName: Hashable {
     var commits: [ChangesetID]
+    /// Those that stand for what is common besides.
+    var shared: [ChangesetID] = []
     var isPlain: Bool
   }
 
@@ -25,7 +27,9 @@ package final class MergeWork {
     let (ours, theirs) = one < other ? (one, other) : (other, one)
     let common = try AncestorSearch.search(graph, one: [ours], other: [theirs])
     let isPlain = !common.hasEditsBeside
-    let base = try base(of: common.best, isPlain: isPlain)
+    let shared = try SharedOriginals(graph: graph)
+      .commits(ours: [ours], theirs: [theirs], common: common.best)
+    let base = try base(of: common.best, and: shared, isPlain: isPlain)
     return try plan(base, ours: ours, theirs: theirs, isPlain: isPlain)
   }
 
@@ -112,16 +116,48 @@ package final class MergeWork {
         other: HistoryMutant.baseOfPair.isPresent ? [commits[0]] : Array(commits[..<place])
       )
       let isPlain = isPlain || !common.hasEditsBeside
-      let below = try base(of: common.best, isPlain: isPlain)
-      let mine = try graph.changes(from: below, to: merged)
-      let other = try graph.changes(from: below, to: MergeBase(commit: commits[place]))
-      var merge = DeltaMerge(rules: isPlain ? rules.plain : rules, isOntoOurs: true)
-      try merge.merge(ours: mine, theirs: other)
-      merged.delta = try composing { () throws(ByteFault) in
-        try merged.delta.followed(by: merge.changes)
-      }
+      let shared = try SharedOriginals(graph: graph)
+        .commits(ours: Array(commits[..<place]), theirs: [commits[place]], common: common.best)
+      let below = try base(of: common.best, and: shared, isPlain: isPlain)
+      merged = try self.merged(merged, with: commits[place], over: below, isPlain: isPlain)
     }
     bases[name] = merged
+    return merged
+  }
+
+  /// The same with what commits have changed that stand for what is common besides.
+  private func base(
+    of commits: [ChangesetID],
+    and shared: [ChangesetID],
+    isPlain: Bool
+  ) throws(ChangesetError) -> MergeBase {
+    var merged = try base(of: commits, isPlain: isPlain)
+    if shared.isEmpty { return merged }
+    let name = BaseName(commits: commits, shared: shared, isPlain: isPlain)
+    if let known = bases[name] { return known }
+    for id in shared {
+      let before = MergeBase(commit: try graph.header(of: id).parents.first)
+      merged = try self.merged(merged, with: id, over: before, isPlain: false)
+    }
+    bases[name] = merged
+    return merged
+  }
+
+  /// A base with what a commit has changed since another one.
+  private func merged(
+    _ base: MergeBase,
+    with commit: ChangesetID,
+    over below: MergeBase,
+    isPlain: Bool
+  ) throws(ChangesetError) -> MergeBase {
+    let mine = try graph.changes(from: below, to: base)
+    let other = try graph.changes(from: below, to: MergeBase(commit: commit))
+    var merge = DeltaMerge(rules: isPlain ? rules.plain : rules, isOntoOurs: true)
+    try merge.merge(ours: mine, theirs: other)
+    var merged = base
+    merged.delta = try composing { () throws(ByteFault) in
+      try base.delta.followed(by: merge.changes)
+    }
     return merged
   }
 }

@@ -25,6 +25,8 @@ package struct CommitHeader: Sendable, Hashable {
   package var branch: String
   /// The commit that this one takes back.
   package var reverts: ChangesetID?
+  /// The commits from before a squash that this one puts on top of it, in order; an edit that has any takes nothing back.
+  package var originals: [ChangesetID]
   package var meta: String
   /// Of the state that it leads to.
   package var stateHash: StateHash
@@ -38,6 +40,7 @@ package struct CommitHeader: Sendable, Hashable {
     replica: String = "",
     branch: String,
     reverts: ChangesetID? = nil,
+    originals: [ChangesetID] = [],
     meta: String = "{}",
     stateHash: StateHash
   ) {
@@ -49,9 +52,13 @@ package struct CommitHeader: Sendable, Hashable {
     self.replica = replica
     self.branch = branch
     self.reverts = reverts
+    self.originals = originals
     self.meta = meta
     self.stateHash = stateHash
   }
+
+  /// Whether its cells have times of their own, those of the commits that wrote them, instead of its own.
+  var keepsTimes: Bool { kind == .merge || !originals.isEmpty }
 }
 
 /// A commit: what it says of itself, its changes against its first parent, and what its merge decided.

@@ -23,9 +23,24 @@ package protocol CommitGraph {
     of table: String,
     at id: ChangesetID?
   ) throws(ChangesetError) -> [CellValue]?
+
+  /// The commits that a commit descends from, itself too, which stand for originals that others stand for as well.
+  func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit>
+}
+
+/// A commit that stands for others from before a squash.
+package struct RebasedCommit: Sendable, Hashable {
+  package var id: ChangesetID
+  package var originals: Set<ChangesetID>
+
+  package init(_ id: ChangesetID, originals: Set<ChangesetID>) {
+    (self.id, self.originals) = (id, originals)
+  }
 }
 
 extension CommitGraph {
+  package func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> { [] }
+
   /// The net changes from one state to another.
   package func changes(
     from: ChangesetID?,

@@ -18,6 +18,8 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
   case ownTime
   /// Rows are put into their tables in no order.
   case unsortedSettlement
+  /// What two replicas have rebased is in no base.
+  case countedTwice
 
   // MARK: Capture
 

@@ -43,10 +43,10 @@ struct Shortening {
     return removed
   }
 
-  /// Whether a merge has lost values that nobody has put back: they are nowhere else.
+  /// Whether a merge has lost values that nobody has put back, or an edit that decides as merges do: they are nowhere else.
   private func isNeeded(row: LogRow) throws(ChangesetError) -> Bool {
-    guard row.kind == .merge else { return false }
     let edits = DecidedEdits(log: work.log)
+    if row.kind != .merge, try edits.decides(row.id) == false { return false }
     for number in try work.log.written(row: row).conflicts.indices
     where try edits.isRestored(merge: row.id, number) == false {
       return true

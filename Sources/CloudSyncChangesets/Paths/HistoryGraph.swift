@@ -8,6 +8,8 @@ final class HistoryGraph: CommitGraph {
   /// The changes from HEAD to states whose rows were asked for.
   private var fromHead: [ChangesetID?: StateDelta] = [:]
   private var uncommitted: StateDelta?
+  /// By number; nil before anybody has asked.
+  private var doubled: [Int64: RebasedCommit]?
 
   init(_ work: HistoryWork) { self.work = work }
 
@@ -54,6 +56,30 @@ final class HistoryGraph: CommitGraph {
       cells.keys.sorted { $0.precedesByBytes($1) }
         .compactMap { column in cells[column].map { CellValue(column, $0) } }
     }
+  }
+
+  func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> {
+    let all = if let doubled { doubled } else { try readDoubled() }
+    doubled = all
+    if all.isEmpty { return [] }
+    let seq = try number(id: id)
+    let horizon = try Horizon(work.connection)?.row.generation ?? 0
+    // What is before the horizon everything has that goes on from it.
+    let isAfter = try work.log.row(seq).generation > horizon
+    var found: Set<RebasedCommit> = []
+    for (number, commit) in all {
+      if isAfter, try work.log.row(number).generation <= horizon { continue }
+      if try work.log.isAncestor(ancestor: number, of: seq) { found.insert(commit) }
+    }
+    return found
+  }
+
+  private func readDoubled() throws(ChangesetError) -> [Int64: RebasedCommit] {
+    var result: [Int64: RebasedCommit] = [:]
+    for (seq, originals) in try RebasedCommits(connection: work.connection).doubled() {
+      result[seq] = RebasedCommit(try work.log.row(seq).id, originals: originals)
+    }
+    return result
   }
 
   private func optionalNumber(id: ChangesetID?) throws(ChangesetError) -> Int64? {

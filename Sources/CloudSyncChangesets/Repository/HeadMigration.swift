@@ -14,8 +14,12 @@ struct HeadMigration {
     let waiting = try repository.read { (work) throws(ChangesetError) in
       try Self.waiting(branch: branch, work)
     }
+    let (options, migrate) = (repository.options, migrate)
     for seq in waiting {
-      guard let made = try migrated(seq: seq) else { continue }
+      let made = try repository.database.use { (connection) throws(ChangesetError) in
+        try CommitMigration.migrated(seq: seq, connection, options: options, migrate: migrate)
+      }
+      guard let made else { continue }
       try repository.write { (work) throws(ChangesetError) in
         try Self.keep(made: made, of: seq, work)
       }
@@ -52,88 +56,14 @@ struct HeadMigration {
 
   /// Keeps the commit that was made of a head in its place; the cloud has not got it.
   private static func keep(
-    made: Made,
+    made: CommitMigration.Made,
     of seq: Int64,
     _ work: HistoryWork
   ) throws(ChangesetError) {
     guard try work.log.number(of: made.commit.id) == nil else { return }
-    _ = try work.dictionaries.number(for: made.schema)
-    try Fills.keep(delta: made.commit.changes, work.connection)
     let parent = try work.log.row(seq)
-    let row = try Committing(work: work).store(commit: made.commit, parents: [parent])
+    let row = try CommitMigration.store(made: made, of: parent, work)
     try work.heads.replace(by: row, after: [parent])
     try work.heads.notice(time: row.time)
-  }
-
-  // MARK: On a copy
-
-  private struct Made: Sendable {
-    var commit: Commit
-    var schema: SchemaDescription
-  }
-
-  /// The commit that the app's migration makes of a head; nil if it leads to another schema than that of the tables here.
-  private func migrated(seq: Int64) throws(ChangesetError) -> Made? {
-    let options = repository.options
-    return try repository.database.use { (connection) throws(ChangesetError) in
-      let target: SQLiteConnection
-      do throws(SQLiteError) {
-        target = try SQLiteConnection(path: ":memory:")
-        try connection.sqlite.copy(to: target)
-      } catch { throw ChangesetError(error) }
-      let wanted = try CaptureInstallation(connection: connection).tracked().id
-      let copy = HistoryConnection(sqlite: target)
-      return try copy.transaction { () throws(ChangesetError) in
-        try Self.goBack(to: seq, on: copy, options: options)
-        do { try Migrating(connection: copy, options: options).run(migrate) } catch {
-          throw ChangesetError(
-            .schema,
-            "the app's migration failed on a copy of a commit of another replica: \(error)"
-          )
-        }
-        return try Self.made(after: seq, on: copy, wanted: wanted)
-      }
-    }
-  }
-
-  /// Makes the tables of a copy those of a commit, and HEAD that commit.
-  private static func goBack(
-    to seq: Int64,
-    on copy: HistoryConnection,
-    options: ChangesetOptions
-  ) throws(ChangesetError) {
-    let row = try CommitLog(connection: copy).row(seq)
-    let schema = try Dictionaries(connection: copy).schema(number: row.schema)
-    let installation = CaptureInstallation(connection: copy)
-    try installation.uninstall()
-    try copy.execute("DROP TABLE IF EXISTS main.changesets_parked")
-    try SchemaMaking(connection: copy).dropAll()
-    try SchemaMaking(connection: copy).make(schema)
-    try installation.install(names: schema.tables.map(\.name))
-    let work = HistoryWork(connection: copy, tables: try installation.tracked(), options: options)
-    try copy.withoutTriggers { () throws(ChangesetError) in
-      try work.applying.write(try work.log.changes(from: nil, to: seq))
-    }
-    var position = try work.heads.position()
-    position.seq = seq
-    position.branch = row.branch
-    position.isDetached = false
-    // The commit's own time is the latest that its replica has seen, for all that the commit says.
-    try copy.run("UPDATE changesets_heads SET time = 0 WHERE number = 0")
-    position.clock = row.time
-    try work.heads.set(position)
-  }
-
-  private static func made(
-    after seq: Int64,
-    on copy: HistoryConnection,
-    wanted: SchemaID
-  ) throws(ChangesetError) -> Made? {
-    guard let made = try Heads(connection: copy).position().seq, made != seq else { return nil }
-    let log = CommitLog(connection: copy)
-    let row = try log.row(made)
-    let commit = try log.written(row: row)
-    let schema = try Dictionaries(connection: copy).schema(number: row.schema)
-    return schema.id == wanted ? Made(commit: commit, schema: schema) : nil
   }
 }

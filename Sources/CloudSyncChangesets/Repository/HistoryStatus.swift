@@ -26,10 +26,9 @@ struct HistoryStatus {
       ),
       heads: heads.sorted(),
       behindCount: try work.heads.beside().count,
+      leftBehindCount: try LeftBehind(work: work).changesets().count,
       waitingCount: Int(try CommitsAside(connection: work.connection).countWaiting()),
-      refused: try work.connection.rows(
-        "SELECT name, reason FROM changesets_refused ORDER BY name"
-      ) { .init(name: $0.text(0) ?? "", reason: $0.text(1) ?? "") },
+      refused: try refused(),
       parked: try work.parked.all()
         .map { parked in
           .init(
@@ -39,6 +38,26 @@ struct HistoryStatus {
           )
         }
     )
+  }
+
+  private func refused() throws(ChangesetError) -> [ChangesetStatus.Refused] {
+    let left = LeftBehind(work: work)
+    return try work.connection
+      .rows(
+        "SELECT name, reason, bytes FROM changesets_refused ORDER BY name"
+      ) { row in
+        (
+          record: ChangesetStatus.Refused(name: row.text(0) ?? "", reason: row.text(1) ?? ""),
+          bytes: row.isNull(2) ? nil : row.bytes(2)
+        )
+      }
+      .filtered { (row) throws(ChangesetError) in
+        // What somebody has rebased is kept, for the next squash may be on another line.
+        try row.bytes.map { (bytes) throws(ChangesetError) in
+          try left.isDone(record: bytes) == false
+        } ?? true
+      }
+      .map(\.record)
   }
 
   private func tables() throws(ChangesetError) -> [ChangesetStatus.Table] {

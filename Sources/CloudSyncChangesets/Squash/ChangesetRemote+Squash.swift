@@ -85,6 +85,21 @@ extension ChangesetRemote {
     return try repository.rebase()
   }
 
+  /// Fetches, and puts commits of others that go on from before a squash on top of the history, for those who do not come
+  /// back; see ``ChangesetRepository/rebaseOthers(branch:)``.
+  ///
+  /// What is uncommitted is committed first. The next sync sends the result.
+  ///
+  /// - Parameter branch: Whose commits; nil for those of all branches.
+  /// - Returns: The commits that were made.
+  /// - Throws: The same, or why the cloud could not be reached.
+  @discardableResult
+  public func rebaseOthers(branch: String? = nil) async throws(ChangesetError) -> [Changeset] {
+    try await fetch()
+    if try repository.head().isDetached == false { try repository.commit() }
+    return try repository.rebaseOthers(branch: branch)
+  }
+
   private func changeset(row: LogRow) throws(ChangesetError) -> Changeset {
     try repository.read { (work) throws(ChangesetError) in try work.changeset(row: row) }
   }

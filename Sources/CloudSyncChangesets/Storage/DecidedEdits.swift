@@ -29,6 +29,15 @@ struct DecidedEdits {
     }
   }
 
+  /// Whether an edit decides itself what becomes of values.
+  func decides(_ commit: ChangesetID) throws(ChangesetError) -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM changesets_conflicts WHERE id = ?1 AND number = ?2",
+      .blob(commit.bytes),
+      .integer(Mark.decides)
+    ) != nil
+  }
+
   /// Remembers that a decision needs nothing put back: the rows hold all of it.
   func dismiss(merge: ChangesetID, _ number: Int) throws(ChangesetError) {
     try set(merge.bytes, Int64(number), to: 0)

@@ -64,10 +64,23 @@ extension Heads {
     return try heads(ofBranch: branch).filter { !beside.contains($0.seq) }
   }
 
-  /// The heads that do not go on from the horizon.
+  /// The heads that do not go on from the horizon, and that nothing stands for which does.
   func beside() throws(ChangesetError) -> [Head] {
+    try allBeside()
+      .filtered { (head) throws(ChangesetError) in
+        try isRebased(head) == false
+      }
+  }
+
+  /// The heads that do not go on from the horizon.
+  func allBeside() throws(ChangesetError) -> [Head] {
     let beside = try numbersBeside()
     return beside.isEmpty ? [] : try heads().filter { beside.contains($0.seq) }
+  }
+
+  func isRebased(_ head: Head) throws(ChangesetError) -> Bool {
+    let id = try CommitLog(connection: connection).row(head.seq).id
+    return try RebasedCommits(connection: connection).contains(id)
   }
 
   private func numbersBeside() throws(ChangesetError) -> Set<Int64> {

@@ -122,6 +122,7 @@ struct Committing {
       try work.log.set(place: .beside, of: row.seq)
     }
     try DecidedEdits(log: work.log).note(commit: commit, id: id)
+    try RebasedCommits(connection: work.connection).note(row: row, header: commit.header)
     if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
     return row
   }

@@ -42,6 +42,28 @@ extension ChangesetDevice {
     }
   }
 
+  /// Puts what others have left behind on top of what all have, now and then, and in the end everything.
+  func rebaseOthers(
+    remote: ChangesetRemote,
+    process: DeviceProcess
+  ) async throws(ChangesetError) {
+    guard isSquashed, let repository else { return }
+    if process.ratio(of: .killed).hits > 0,
+      history.withLock({ !$0.squashes.chance(1, in: 2) })
+    {
+      return
+    }
+    do throws(ChangesetError) {
+      if try repository.commitsLeftBehind().isEmpty { return }
+      try repository.rebaseOthers()
+      try await remote.sync()
+    } catch {
+      // Rows that are edited meanwhile, heads that wait for an answer, what an older app does not know.
+      let usual: [ChangesetError.Code] = [.uncommittedChanges, .unmerged, .needsUpgrade]
+      guard usual.contains(error.code) || lacksOldChanges(error) else { throw error }
+    }
+  }
+
   /// Whether an error says that old changes are not here, where that can be.
   func lacksOldChanges(_ error: ChangesetError) -> Bool {
     guard error.code == .historyTooShort else { return false }

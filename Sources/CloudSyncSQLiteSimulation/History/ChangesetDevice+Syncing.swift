@@ -40,6 +40,7 @@ extension ChangesetDevice {
       try doChore(process: process)
       try await body(remote)
       try await squash(remote: remote, process: process)
+      try await rebaseOthers(remote: remote, process: process)
     } catch {
       guard process.isAlive else { return }
       if error.code == .behindHorizon { await rebase(remote: remote) } else { note(error: error) }

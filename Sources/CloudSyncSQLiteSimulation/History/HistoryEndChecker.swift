@@ -45,6 +45,9 @@ final class HistoryStateChecker: SimulationChecker {
         }
         let forgeries = device.history.withLock { $0.forgeries }
         if status.behindCount > 0 { return "\(name) is behind with \(status.behindCount) heads" }
+        if status.leftBehindCount > 0 {
+          return "\(name) has \(status.leftBehindCount) commits that nobody has put on top"
+        }
         let isSquashed = try repository.horizon() != nil
         if let refused = status.refused.first(where: { refused in
           // What goes on from before a squash nobody takes.

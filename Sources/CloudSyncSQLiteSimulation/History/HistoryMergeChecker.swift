@@ -33,6 +33,7 @@ final class HistoryMergeChecker: SimulationChecker {
           parents: parents,
           time: entry.commit.header.time,
           isMerge: isMerge,
+          originals: Set(entry.commit.header.originals),
           state: state
         )
         if isMerge, parents.count == 2 {

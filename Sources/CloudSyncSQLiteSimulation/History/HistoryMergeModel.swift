@@ -56,12 +56,57 @@ final class HistoryMergeModel {
       merged = virtual(
         ours: merged,
         theirs: bases[place],
-        base: base(of: below, rules: rules),
+        base: base(
+          of: below,
+          and: rebased(by: others, and: [bases[place]]),
+          rules: rules
+        ),
         rules: rules
       )
     }
     virtualBases[name] = merged
     return merged
+  }
+
+  /// The base with what both sides have rebased, each for itself: that is common to them too.
+  private func base(
+    of bases: [HistoryCommit],
+    and rebased: [HistoryCommit],
+    rules: SimulatedMergeRules
+  ) -> HistoryCommit? {
+    guard var merged = base(of: bases, rules: rules) else { return nil }
+    for commit in rebased {
+      merged = virtual(ours: merged, theirs: commit, base: commit.parents.first, rules: self.rules)
+    }
+    return merged
+  }
+
+  /// Commits that stand for what two sides have rebased, and for nothing else, in order.
+  private func rebased(
+    by one: [HistoryCommit],
+    and other: [HistoryCommit]
+  ) -> [HistoryCommit] {
+    var (mine, theirs): (Set<Int>, Set<Int>) = ([], [])
+    for commit in one { mine.formUnion(commit.ancestors) }
+    for commit in other { theirs.formUnion(commit.ancestors) }
+    let beside = mine.symmetricDifference(theirs).compactMap { commits[$0] }
+      .filter { !$0.originals.isEmpty }
+    let own = beside.filter { mine.contains($0.number) }.flatMap(\.originals)
+    let others = beside.filter { theirs.contains($0.number) }.flatMap(\.originals)
+    var open = Set(own).intersection(others)
+    if open.isEmpty { return [] }
+    let shared = open
+    var found: [HistoryCommit] = []
+    for commit in beside.filter({ $0.originals.isSubset(of: shared) })
+      .sorted(by: { (one: HistoryCommit, other: HistoryCommit) in
+        one.originals.count != other.originals.count
+          ? one.originals.count > other.originals.count : one.precedes(other)
+      })
+    where commit.originals.isSubset(of: open) {
+      open.subtract(commit.originals)
+      found.append(commit)
+    }
+    return found.sorted { $0.precedes($1) }
   }
 
   private func virtual(
@@ -105,7 +150,7 @@ final class HistoryMergeModel {
     let (ours, theirs) = isSorted ? (one, other) : (other, one)
     let bases = bestCommonAncestors(of: ours, and: [theirs])
     let rules = hasEdits(beside: [ours], other: [theirs]) ? rules : .plain
-    let base = base(of: bases, rules: rules)
+    let base = base(of: bases, and: rebased(by: [ours], and: [theirs]), rules: rules)
     let (mine, others) = (changedCells(from: base, to: ours), changedCells(from: base, to: theirs))
     let (first, second) = others > mine ? (theirs, ours) : (ours, theirs)
     let merge = HistoryRowMerges(

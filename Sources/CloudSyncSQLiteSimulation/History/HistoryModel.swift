@@ -52,6 +52,8 @@ final class HistoryCommit {
   let generation: Int64
   let time: HybridTime
   let isMerge: Bool
+  /// The commits from before a squash that it stands for.
+  let originals: Set<ChangesetID>
   let state: HistoryState
   /// The numbers of all commits that it descends from, and its own unless it is virtual.
   let ancestors: Set<Int>
@@ -62,6 +64,7 @@ final class HistoryCommit {
     parents: [HistoryCommit],
     time: HybridTime,
     isMerge: Bool,
+    originals: Set<ChangesetID> = [],
     state: HistoryState
   ) {
     self.number = number
@@ -69,6 +72,7 @@ final class HistoryCommit {
     self.parents = parents
     self.time = time
     self.isMerge = isMerge
+    self.originals = originals
     self.state = state
     generation = 1 + (parents.map(\.generation).max() ?? 0)
     var ancestors: Set<Int> = []

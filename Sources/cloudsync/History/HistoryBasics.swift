@@ -122,6 +122,7 @@ enum HistoryBasics {
     var unpushed: Int
     var heads: [String]
     var behind: Int
+    var leftBehind: Int
     var waiting: Int
     var refused: [String: String]
     var parked: [ParkedReport]
@@ -134,6 +135,7 @@ enum HistoryBasics {
       unpushed = status.unpushedCount
       heads = status.heads.map(\.description)
       behind = status.behindCount
+      leftBehind = status.leftBehindCount
       waiting = status.waitingCount
       refused = Dictionary(
         status.refused.map { ($0.name, $0.reason) },
@@ -169,6 +171,7 @@ enum HistoryBasics {
         "\(Phrase.count(status.behindCount, "head")) from before a squash; “cloudsync history rebase” puts them on top"
       )
     }
+    for line in try HistoryWords.leftBehind(repository) { console.line(line) }
     if status.heads.count > 1 {
       console.line("\(status.heads.count) heads are not merged yet")
     }

@@ -189,6 +189,25 @@ enum HistoryWords {
     return "another copy has deleted \(branch.name): the next commit here brings it back for all"
   }
 
+  /// What a commit stands for that was rebased; empty for others.
+  static func rebased(_ changeset: Changeset) -> String {
+    changeset.originals.isEmpty
+      ? "" : "rebased from \(Phrase.count(changeset.originals.count, "commit"))"
+  }
+
+  /// What there is to say of commits from before a squash that others have made, and nobody has put on top of it.
+  static func leftBehind(_ repository: ChangesetRepository) throws -> [String] {
+    let commits = try repository.commitsLeftBehind()
+    // A merge is nobody's, and goes with the edits before it.
+    let makers = Set(commits.compactMap(\.replica)).sorted()
+    return makers.map { maker in
+      let count = commits.filter { $0.replica == maker }.count
+      return "\(Phrase.count(count, "commit")) of “\(Words.line(maker))”"
+        + " \(count == 1 ? "goes" : "go") on from before a squash; “cloudsync history rebase --others” puts"
+        + " \(count == 1 ? "it" : "them") on top"
+    }
+  }
+
   /// A value as SQL writes it, shortened.
   static func value(_ value: FieldValue, limit: Int = 40) -> String {
     let text = Words.line(value.sqlText)

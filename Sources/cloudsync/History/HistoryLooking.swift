@@ -85,6 +85,7 @@ enum HistoryLooking {
         target.console.line(place == 0 ? "\(row) \(line)" : row)
       }
     }
+    for line in try HistoryWords.leftBehind(repository) { target.console.note(line) }
   }
 
   private static func line(commit: Changeset, names: [String], console: Console) -> String {
@@ -97,6 +98,7 @@ enum HistoryLooking {
     }
     let message = HistoryWords.message(commit)
     if !message.isEmpty { parts.append(message) }
+    if !commit.originals.isEmpty { parts.append("(\(HistoryWords.rebased(commit)))") }
     return parts.joined(separator: "  ")
   }
 
@@ -136,6 +138,9 @@ enum HistoryLooking {
     console.line("branch \(commit.branch), \(commit.kind.rawValue) of \(HistoryWords.time(commit))")
     if let replica = commit.replica { console.line("by     \(replica)") }
     if let reverts = commit.reverts { console.line("reverts \(reverts.short)") }
+    if !commit.originals.isEmpty {
+      console.line("rebased from \(commit.originals.map(\.short).joined(separator: ", "))")
+    }
     let message = HistoryWords.message(commit)
     if !message.isEmpty { console.line("\n    \(message)") }
     console.line()

@@ -42,6 +42,7 @@ struct ChangesetReport: Encodable {
   var replica: String?
   var meta: String
   var reverts: String?
+  var originals: [String]?
   var isPushed: Bool
 
   init(_ changeset: Changeset) {
@@ -54,6 +55,7 @@ struct ChangesetReport: Encodable {
     replica = changeset.replica
     meta = changeset.meta
     reverts = changeset.reverts?.description
+    originals = changeset.originals.isEmpty ? nil : changeset.originals.map(\.description)
     isPushed = changeset.isPushed
   }
 }

@@ -25,8 +25,17 @@ enum HistorySquashing {
       HistoryCommand.command(
         name: "rebase",
         "Put commits from before a squash on top of the history as others have it.",
-        options: HistoryCloud.options,
-        discussion: "What is not committed is committed first. “sync” sends the result.",
+        options: HistoryCloud.options + [
+          .init(
+            name: "--others",
+            help: "also those of other copies, whose devices were lost or do not come back"
+          ),
+          .init(name: "--branch", value: "NAME", help: "of those the ones on this branch alone"),
+        ],
+        discussion: """
+          What is not committed is committed first. “sync” sends the result. Where the other copies come back after \
+          all, what they changed counts once.
+          """,
         run: rebase
       ),
     ]
@@ -77,15 +86,19 @@ enum HistorySquashing {
   }
 
   private static func rebase(target: HistoryTarget) throws {
+    let isForOthers = target.arguments.has("--others")
+    let branch = target.arguments.value(of: "--branch")
+    if branch != nil, !isForOthers { throw ToolError.usage("--branch goes with --others") }
     let made = try HistoryConnection.with(target: target, creates: nil) { (remote, _) in
-      try await remote.rebase()
+      isForOthers ? try await remote.rebaseOthers(branch: branch) : try await remote.rebase()
     }
     if target.isJSON { return try target.show(value: made.map { ChangesetReport($0) }) }
     if made.isEmpty { return target.console.line("nothing to rebase") }
     for commit in made {
+      let message = HistoryWords.message(commit)
       target.console.line(
         "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
-          + " \(HistoryWords.message(commit))"
+          + " \(HistoryWords.rebased(commit))\(message.isEmpty ? "" : ": \(message)")"
       )
     }
   }

@@ -23,6 +23,11 @@ import Testing
     )
   }
 
+  private static func identifiers(from start: Int, count: Int) -> [ChangesetID] {
+    (start..<start + count)
+      .compactMap { ChangesetID(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
+  }
+
   /// A commit of any kind, with everything that one can have.
   private static func commit(seed: UInt64, isSmall: Bool = false) -> Commit {
     var random = SplitMix64(seed: seed)
@@ -39,8 +44,10 @@ import Testing
     }
     let kind: CommitHeader.Kind = seed % 2 == 0 ? .edit : .merge
     let time = HybridTime(rawValue: number(below: 1 << 50))
+    // Some edits stand for others, whose times they keep.
+    let originals = identifiers(from: 7, count: seed % 4 == 2 ? Int(seed % 3) + 1 : 0)
     func written() -> HybridTime {
-      kind == .edit ? time : HybridTime(rawValue: number(below: 1 << 50))
+      kind == .edit && originals.isEmpty ? time : HybridTime(rawValue: number(below: 1 << 50))
     }
     func cells(_ kind: RowDelta.Kind) -> [CellDelta] {
       ["a", "b", "c"].prefix(Int(number(below: 3)) + 1)
@@ -70,10 +77,7 @@ import Testing
           }
         return TableDelta(name, rows: rows)
       }
-    let parents = (0..<(kind == .merge ? 2 : 1))
-      .compactMap { place in
-        ChangesetID(bytes: [UInt8](repeating: UInt8(place + 1), count: 32))
-      }
+    let parents = identifiers(from: 1, count: kind == .merge ? 2 : 1)
     return Commit(
       header: CommitHeader(
         kind: kind,
@@ -84,6 +88,7 @@ import Testing
         replica: kind == .edit ? "desk" : "",
         branch: "main",
         reverts: seed % 4 == 0 ? parents.first : nil,
+        originals: originals,
         meta: "{}",
         stateHash: StateHash(high: random.next(), low: random.next())
       ),

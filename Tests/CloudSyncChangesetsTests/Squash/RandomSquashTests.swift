@@ -97,6 +97,7 @@ import Testing
   private struct Counts {
     var squashes = 0
     var rebases = 0
+    var others = 0
   }
 
   @Test func nothingIsLostWhoeverSquashes() async throws {
@@ -104,7 +105,7 @@ import Testing
     for seed in 0..<UInt64(SuiteSize.count(5, long: 60)) {
       try await RandomSquashTests().run(seed: seed, counts: &counts)
     }
-    #expect(counts.squashes > 3 && counts.rebases > 3, "\(counts)")
+    #expect(counts.squashes > 3 && counts.rebases > 3 && counts.others > 0, "\(counts)")
   }
 
   private func run(seed: UInt64, counts: inout Counts) async throws {
@@ -130,6 +131,8 @@ import Testing
         if place == away {
           try edit(players[place], place: place, &wanted, &random)
           if random.below(2) == 0 { try players[place].repository.commit() }
+          // It sends now and then, and hears nothing.
+          if random.below(6) == 0 { try await push(players[place]) }
           continue
         }
         try await act(players[place], place: place, &wanted, &random, counts: &counts)
@@ -155,21 +158,26 @@ import Testing
     case 0..<5:
       try edit(player, place: place, &wanted, &random)
       if random.below(3) > 0 { try player.repository.commit() }
-    case 5..<9: try await sync(player, &counts)
+    case 5..<9:
+      try await sync(player, &counts)
+      counts.others += try player.repository.rebaseOthers().count
     case 9: try await player.remote.fetch()
     case 10, 11:
+      if random.below(2) == 0 { return try await push(player) }
       do throws(ChangesetError) {
-        if random.below(2) == 0 {
-          try await player.remote.push()
-        } else {
-          try player.repository.gc(depth: Int(random.below(4)))
-        }
+        try player.repository.gc(depth: Int(random.below(4)))
       } catch { #expect(error.code == .behindHorizon, "\(error)") }
     default:
       do throws(ChangesetError) {
         let summary = try await player.remote.squash(depth: Int(random.below(4)))
         if summary.removedRecords > 0 { counts.squashes += 1 }
       } catch { #expect(error.code == .behindHorizon, "\(error)") }
+    }
+  }
+
+  private func push(_ player: Player) async throws {
+    do throws(ChangesetError) { try await player.remote.push() } catch {
+      #expect(error.code == .behindHorizon, "\(error)")
     }
   }
 
@@ -199,6 +207,7 @@ import Testing
       #expect(try player.repository.verify().problems == [], name)
       #expect(try player.repository.status().unpushedCount == 0, name)
       #expect(try player.repository.status().heads.count == 1, name)
+      #expect(try player.repository.status().leftBehindCount == 0, name)
     }
   }
 }

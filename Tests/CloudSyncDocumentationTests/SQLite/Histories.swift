@@ -68,6 +68,18 @@ enum HistorySamples {
     // SAMPLE: end
   }
 
+  static func bringOver(
+    _ repository: ChangesetRepository,
+    _ remote: ChangesetRemote
+  ) async throws {
+    // SAMPLE: CloudSyncChangesets/LongHistories.md
+    let commits = try repository.commitsLeftBehind()
+    for commit in commits { print(commit.id.short, commit.replica ?? "") }
+    try await remote.rebaseOthers()
+    try await remote.sync()
+    // SAMPLE: end
+  }
+
   static func step(_ repository: ChangesetRepository) throws {
     // SAMPLE: CloudSyncChangesets/UndoAndRedo.md
     try repository.commit(meta: #"{"message": "Move appointment"}"#) { connection in

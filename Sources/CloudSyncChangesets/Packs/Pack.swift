@@ -180,3 +180,12 @@ enum PackFault: Error {
     }
   }
 }
+
+extension Pack.Entry {
+  /// The whole commit, in its canonical form.
+  func commit() throws(ChangesetError) -> Commit {
+    do throws(ByteFault) {
+      return try CommitReader.commit(CommitWriter.head(of: header) + body)
+    } catch { throw ChangesetError(.damaged, "commit \(id.short) cannot be read: \(error.reason)") }
+  }
+}

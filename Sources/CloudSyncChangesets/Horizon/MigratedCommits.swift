@@ -1,0 +1,75 @@
+import CloudSyncSQLiteSupport
+
+/// Commits of older schemas as the app's migration makes them, for a rebase.
+///
+/// What a rebase compares has to be of one schema, or a column that has another name now would be lost: the commits that
+/// are put on top, and those that they go on from. They are made on a copy of the database before it, since nothing can be
+/// copied within a transaction that writes.
+struct MigratedCommits {
+  /// What migrations have made, by the commits that they were made of.
+  typealias Made = [ChangesetID: CommitMigration.Made]
+
+  let work: HistoryWork
+  let made: Made
+
+  /// A commit that the tables here can have: it, or what a migration has made of it; throws if there is none.
+  func readable(_ row: LogRow) throws(ChangesetError) -> LogRow {
+    if try work.knows(schema: row.schema) { return row }
+    if let made = made[row.id] { return try CommitMigration.store(made: made, of: row, work) }
+    try work.checkKnown(row)
+    return row
+  }
+
+  /// The same; the commit itself where there is none.
+  func comparable(_ row: LogRow) throws(ChangesetError) -> LogRow {
+    made[row.id] == nil ? row : try readable(row)
+  }
+
+  // MARK: Making them
+
+  /// The commits of schemas that migrations have left behind, among heads, what two have in common, and what they go on from.
+  static func needed(
+    for heads: [LogRow],
+    _ work: HistoryWork
+  ) throws(ChangesetError) -> [LogRow] {
+    let rebasing = Rebasing(work: work)
+    let stops = try rebasing.withForks(of: heads)
+    var placed = try RebasedCommits(connection: work.connection).places()
+    for stop in stops { placed[stop.seq] = stop }
+    var rows = stops
+    for stop in stops {
+      var others = placed
+      others[stop.seq] = nil
+      rows += try rebasing.bases(of: stop, placed: others)
+    }
+    var needed: [Int64: LogRow] = [:]
+    for row in rows where try work.knows(schema: row.schema) == false {
+      guard try isLeft(schema: row.schema, work), try hasOwnRows(row, work) else { continue }
+      needed[row.seq] = row
+    }
+    return needed.values.sorted { $0.seq < $1.seq }
+  }
+
+  /// Whether a schema is one that a migration to a known one has left behind.
+  private static func isLeft(schema: Int64, _ work: HistoryWork) throws(ChangesetError) -> Bool {
+    let later = try work.connection.rows(
+      """
+      SELECT DISTINCT m.schema FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
+      WHERE m.kind = 3 AND p.schema = ?1 ORDER BY m.schema
+      """,
+      .integer(schema)
+    ) { $0.integer(0) }
+    for schema in later where try work.knows(schema: schema) { return true }
+    return false
+  }
+
+  /// Whether the rows of a commit are known as its schema has them: those of a stand-in are as the tables here have them.
+  private static func hasOwnRows(
+    _ row: LogRow,
+    _ work: HistoryWork
+  ) throws(ChangesetError) -> Bool {
+    var start = row
+    while let parent = start.parent { start = try work.log.row(parent) }
+    return start.generation == 1 ? true : try work.knows(schema: start.schema) == false
+  }
+}

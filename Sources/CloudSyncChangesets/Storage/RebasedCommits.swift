@@ -1,0 +1,103 @@
+import CloudSyncSQLiteSupport
+
+/// Which commits from before a squash others stand for, that put them on top of it.
+///
+/// It is a function of the commits of the log, in whatever order they came.
+struct RebasedCommits {
+  let connection: HistoryConnection
+
+  private var log: CommitLog { CommitLog(connection: connection) }
+
+  /// The table is made with the first such commit.
+  private func isThere() throws(ChangesetError) -> Bool {
+    try connection.integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_rebased'"
+    ) != 0
+  }
+
+  /// Remembers what a commit of the log stands for: that is no head of anybody's any more.
+  func note(row: LogRow, header: CommitHeader) throws(ChangesetError) {
+    if header.originals.isEmpty { return }
+    if try isThere() == false {
+      try connection.execute(
+        """
+        CREATE TABLE main.changesets_rebased(
+          original BLOB NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(original, seq)) WITHOUT ROWID
+        """
+      )
+    }
+    let heads = Heads(connection: connection)
+    for original in header.originals {
+      try connection.run(
+        "INSERT OR IGNORE INTO changesets_rebased VALUES(?1, ?2)",
+        .blob(original.bytes),
+        .integer(row.seq)
+      )
+      guard let seq = try log.number(of: original) else { continue }
+      // Whatever it says, what is in the history stays what it is.
+      let original = try log.row(seq)
+      if original.isBeside { try heads.remove(seq: seq, branch: original.branch) }
+    }
+  }
+
+  func forget() throws(ChangesetError) {
+    try connection.execute("DROP TABLE IF EXISTS main.changesets_rebased")
+  }
+
+  /// Whether something stands for a commit that is not beside the horizon itself.
+  func contains(_ id: ChangesetID) throws(ChangesetError) -> Bool {
+    guard try isThere() else { return false }
+    return try connection.integer(
+      """
+      SELECT 1 FROM changesets_rebased r JOIN changesets_log l ON l.seq = r.seq
+      WHERE r.original = ?1 AND l.remote <> 2 LIMIT 1
+      """,
+      .blob(id.bytes)
+    ) != nil
+  }
+
+  /// What stands for commits of the log, by their numbers: of several the first that goes on from the horizon.
+  func places() throws(ChangesetError) -> [Int64: LogRow] {
+    var places: [Int64: LogRow] = [:]
+    for (original, seq) in try all() {
+      let row = try log.row(seq)
+      guard !row.isBeside, let number = try log.number(of: original) else { continue }
+      if let known = places[number], (known.generation, known.id) < (row.generation, row.id) {
+        continue
+      }
+      places[number] = row
+    }
+    return places
+  }
+
+  /// What commits of the log stand for, by their numbers.
+  func originals(of commits: Set<Int64>? = nil) throws(ChangesetError) -> [Int64: Set<ChangesetID>]
+  {
+    var result: [Int64: Set<ChangesetID>] = [:]
+    for (original, seq) in try all() where commits?.contains(seq) != false {
+      result[seq, default: []].insert(original)
+    }
+    return result
+  }
+
+  /// The commits that stand for one which another stands for too, by their numbers.
+  func doubled() throws(ChangesetError) -> [Int64: Set<ChangesetID>] {
+    guard try isThere() else { return [:] }
+    let numbers = try connection.rows(
+      """
+      SELECT DISTINCT seq FROM changesets_rebased WHERE original IN (
+        SELECT original FROM changesets_rebased GROUP BY original HAVING count(*) > 1)
+      """
+    ) { $0.integer(0) }
+    return numbers.isEmpty ? [:] : try originals(of: Set(numbers))
+  }
+
+  private func all() throws(ChangesetError) -> [(original: ChangesetID, seq: Int64)] {
+    guard try isThere() else { return [] }
+    return
+      try connection.rows("SELECT original, seq FROM changesets_rebased ORDER BY original, seq") {
+        (ChangesetID(bytes: $0.bytes(0)), $0.integer(1))
+      }
+      .compactMap { row in row.0.map { ($0, row.1) } }
+  }
+}
