@@ -313,6 +313,26 @@ struct SimulationTests {
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
+  @Test(
+    "Seeds of the world where engines send only some rows that broke a rule once keep it",
+    arguments: SuiteSize.some(
+      1,
+      of: [
+        // The checker took a tombstone with its columns for a row.
+        41_000_018,
+        // It took a deletion by a migration for the one that a change of a key makes.
+        41_000_282, 41_000_357,
+      ] as [UInt64]
+    )
+  )
+  func filterFailures(seed: UInt64) throws {
+    var options = Self.options(seed, edits: 40)
+    options.faults = try FaultPlan(parsing: "default,rows-filtered=1/2")
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
   @Test("The command of a simulation of databases names them, and how many edits it has")
   func command() {
     #expect(
