@@ -141,9 +141,12 @@ struct MovedRows: TransactionPart {
     guard let version = row.state.row, let origin = version.clock.row,
       !row.isDeleted(by: tables[place].rules),
       let (found, first) = try transaction.place(ofRecord: origin.name), found == place,
-      let known = try self.row(first, in: place).state.row?.clock.move(of: origin)
+      let clock = try self.row(first, in: place).state.row?.clock,
+      let known = clock.move(of: origin)
     else { return }
-    var arrival = known
+    // What has brought it here may have followed another row's key, and give way to every key that somebody has given it.
+    var arrival =
+      clock.moves.first { $0.row == origin && UTF8Bytes.equal($0.name, key.name) } ?? known
     arrival.name = key.name
     arrival.arrival = version.created
     arrival.isUnion = false

@@ -38,7 +38,7 @@ struct KeyCascadeTests {
     options.defaultTable.merging.deletes = deletes
     let orders = RenameScript.orders(of: script.steps.count)
     for made in SuiteSize.some(2, of: orders) {
-      for synchronized in SuiteSize.some(1, of: orders) {
+      for synchronized in SuiteSize.some(2, of: orders) {
         let bench = SyncHarness()
         let device = { (name: String) in
           try bench.device(name, Self.schema, tables: ["lists", "words"], options: options)
