@@ -101,9 +101,19 @@ import Testing
   }
 
   @Test func nothingIsLostWhoeverSquashes() async throws {
-    var counts = Counts()
-    for seed in 0..<UInt64(SuiteSize.count(5, long: 60)) {
-      try await RandomSquashTests().run(seed: seed, counts: &counts)
+    // Side by side: one after the other they would end long after all other tests.
+    let counts = try await withThrowingTaskGroup(of: Counts.self) { group in
+      for seed in 0..<UInt64(SuiteSize.count(5, long: 60)) {
+        group.addTask {
+          var counts = Counts()
+          try await RandomSquashTests().run(seed: seed, counts: &counts)
+          return counts
+        }
+      }
+      return try await group.reduce(into: Counts()) { sum, counts in
+        sum.squashes += counts.squashes
+        sum.rebases += counts.rebases
+      }
     }
     #expect(counts.squashes > 3 && counts.rebases > 3 && counts.others > 0, "\(counts)")
   }
