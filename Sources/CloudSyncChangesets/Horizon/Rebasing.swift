@@ -160,7 +160,8 @@ struct Rebasing {
   ) throws(ChangesetError) -> LogRow {
     var target = try target(branch: row.branch, horizon: horizon)
     for base in try bases(of: row, placed: placed) {
-      guard let start = placed[base.seq],
+      // What stands for it may be from before the horizon, which has all of that then.
+      guard let start = placed[base.seq], horizon.includes(start),
         try work.log.isAncestor(ancestor: start.seq, of: target.seq) == false
       else { continue }
       target =

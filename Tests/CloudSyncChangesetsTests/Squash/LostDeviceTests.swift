@@ -103,6 +103,27 @@ import Testing
     #expect(try Self.score(phone) == ["108"])
   }
 
+  @Test func whatStandsForThemMayBeFromBeforeTheNextSquash() async throws {
+    let (desk, tablet, phone) = try await Self.late()
+    try await desk.remote.rebaseOthers()
+    try await SquashBench.settle([desk, tablet])
+    // The phone hears of that, and has something besides; then it is silent until after the next squash.
+    try phone.bench.commit(Self.add + "2 WHERE id = 'p2'")
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    for bench in [desk, tablet, phone] { bench.bench.pass(seconds: 100 * SquashBench.day) }
+    try await desk.fill(13...16)
+    try await desk.remote.squash(depth: 0)
+    try await tablet.remote.sync()
+    try await desk.remote.squash(depth: 0)
+    let begins = try #require(try desk.repository.horizon()).generation
+    #expect(try desk.repository.log().contains { !$0.originals.isEmpty && $0.generation < begins })
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    #expect(try await phone.remote.rebase().map(\.originals.count) == [1])
+    try await SquashBench.settle([desk, tablet, phone])
+    #expect(try Self.score(desk) == ["7"])
+    #expect(try phone.repository.status().behindCount == 0)
+  }
+
   @Test func whatHasLostThereIsListedForAsLongAsItIsLost() async throws {
     let (desk, tablet, phone) = try await Self.late(
       "UPDATE people SET name = 'Phone' WHERE id = 'p2'"
