@@ -113,6 +113,7 @@ import Testing
       return try await group.reduce(into: Counts()) { sum, counts in
         sum.squashes += counts.squashes
         sum.rebases += counts.rebases
+        sum.others += counts.others
       }
     }
     #expect(counts.squashes > 3 && counts.rebases > 3 && counts.others > 0, "\(counts)")
