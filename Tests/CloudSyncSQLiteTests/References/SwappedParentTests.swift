@@ -204,7 +204,9 @@ struct SwappedParentTests {
     }
   }
 
-  @Test("A task goes along with its project that two devices had given one key before it got another one")
+  @Test(
+    "A task goes along with its project that two devices had given one key before it got another"
+  )
   func givenOnceMore() throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema("CASCADE"), tables: Self.tables)
     try mac.execute(Self.rows, at: Self.start)
