@@ -13,7 +13,8 @@ public enum RecordStatus: Sendable, Hashable {
   /// Its edit, or what the cloud has of it, was refused; ``SyncEngine/retryParked(in:keys:)`` tries again.
   ///
   /// With the code 1555 (`SQLITE_CONSTRAINT_PRIMARYKEY`) it is a row that is in no table, since another one was given its
-  /// key on another device and none of its former keys is free: it comes back when that one gets another key.
+  /// key on another device and none of its former keys is free: it comes back when that one gets another key. The view
+  /// `cloudsync_status` and ``SyncMetadata`` list it; to try it again changes nothing.
   case parked(code: Int, reason: String)
 }
 

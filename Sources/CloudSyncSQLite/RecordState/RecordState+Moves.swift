@@ -112,6 +112,8 @@ extension RecordState {
       return
     }
     let hasEnded = joined.clock.ends(lifeOf: mine.clock)
+    // A row that waits for the key is more than an edit of one that has ended.
+    if hasEnded, displaced != nil { return }
     if hasEnded ? wasDirty && mine.clock.isArrival : !joined.clock.isOfSameRow(as: mine.clock) {
       endedLife = mine
     }

@@ -133,6 +133,8 @@ extension RecordState {
       )
     if wasDirty { addAncestors(rules: rules) }
     forgotten = []
+    // The one that has lost the key in the cloud too: the next save writes over it.
+    if displaced == nil { noteEndedLife(server, by: joined, wasDirty: false, rules: rules) }
     noteEndedLife(mine, by: joined, wasDirty: wasDirty, rules: rules)
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))

@@ -32,25 +32,29 @@ struct DisplacedRows: TransactionPart {
     in row: LoadedRow
   ) throws(SQLiteError) -> LoadedRow? {
     guard let origin = displaced.clock.row else { return nil }
-    var open = [(name: origin.name, arrival: HybridTime.zero)]
-    var seen: Set<RowKey> = [row.rowKey]
+    // When it was given each of its keys last, along all ways that it has gone.
+    var arrivals = [origin.name: HybridTime.zero]
+    var open = [origin.name]
     var free: (row: LoadedRow, arrival: HybridTime)?
-    while let next = open.popLast(), seen.count <= RowMove.limit {
-      guard let (place, key) = try transaction.place(ofRecord: next.name), place == row.place else {
+    var candidates: [LoadedRow] = []
+    while let name = open.popLast(), arrivals.count <= RowMove.limit {
+      guard let (place, key) = try transaction.place(ofRecord: name), place == row.place else {
         continue
       }
       let former = try self.row(key, in: place)
-      guard seen.insert(former.rowKey).inserted, let clock = former.state.row?.clock else {
-        continue
-      }
+      guard let clock = former.state.row?.clock else { continue }
+      let isOther = former.rowKey != row.rowKey
       let isThere = !former.isDeleted(by: tables[place].rules)
-      if isThere, clock.isOf(origin, named: key.name) { return nil }
+      if isOther, isThere, clock.isOf(origin, named: key.name) { return nil }
       for move in clock.moves where move.row == origin {
-        open.append((name: move.name, arrival: move.arrival))
+        if arrivals[move.name] == nil { open.append(move.name) }
+        arrivals[move.name] = max(arrivals[move.name] ?? .zero, move.arrival)
       }
-      if former.isFree(in: tables[place]), free.map({ $0.arrival < next.arrival }) ?? true {
-        free = (former, next.arrival)
-      }
+      if isOther, former.isFree(in: tables[place]) { candidates.append(former) }
+    }
+    for former in candidates {
+      let arrival = arrivals[former.key.name] ?? .zero
+      if free.map({ $0.arrival < arrival }) ?? true { free = (former, arrival) }
     }
     return free?.row
   }
@@ -101,6 +105,8 @@ extension LoadedRow {
   /// Whether another row may have its key.
   fileprivate func isFree(in table: RecordTable) -> Bool {
     values == nil && isDeleted(by: table.rules) && state.placement == .inTable
-      && state.endedLife == nil && state.hold == nil
+      && state.endedLife == nil && state.hold == nil && state.filtering == nil
+      // Where edits win, what was added to a deleted row's counter is there still.
+      && state.row?.clock.shares.isEmpty == true
   }
 }

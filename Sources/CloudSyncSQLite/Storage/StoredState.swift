@@ -104,6 +104,7 @@ struct StoredState: Sendable, Hashable {
       }
     }
     let isOld = { (name: String) in UTF8Bytes.equal(name, old) }
+    renameEndedLife(old, to: new)
     for place in clock.shares.indices where isOld(clock.shares[place].column) {
       clock.shares[place].column = new
     }
@@ -120,6 +121,22 @@ struct StoredState: Sendable, Hashable {
         ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
         : column
     }
+  }
+
+  private mutating func renameEndedLife(_ old: String, to new: String) {
+    guard var ended = endedClock else { return }
+    for place in ended.shares.indices where UTF8Bytes.equal(ended.shares[place].column, old) {
+      ended.shares[place].column = new
+    }
+    ended.shares.sort { $0.precedes($1) }
+    let columns = endedColumns.filter { !UTF8Bytes.equal($0.name, new) }
+      .map { column in
+        UTF8Bytes.equal(column.name, old)
+          ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
+          : column
+      }
+    let version = RecordVersion(clock: ended, columns: columns)
+    (endedClock, endedColumns) = (version.clock, version.columns)
   }
 
   /// The columns that the cloud has of a row, and whose values are nowhere here since they were dropped.

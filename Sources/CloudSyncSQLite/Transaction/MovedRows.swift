@@ -146,7 +146,7 @@ struct MovedRows: TransactionPart {
     else { return }
     // What has brought it here may have followed another row's key, and give way to every key that somebody has given it.
     var arrival =
-      clock.moves.first { $0.row == origin && UTF8Bytes.equal($0.name, key.name) } ?? known
+      clock.moves.last { $0.row == origin && UTF8Bytes.equal($0.name, key.name) } ?? known
     arrival.name = key.name
     arrival.arrival = version.created
     arrival.isUnion = false

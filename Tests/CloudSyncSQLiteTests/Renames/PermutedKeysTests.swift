@@ -203,6 +203,36 @@ struct PermutedKeysTests {
   }
 
   @Test(
+    "A row that was given its first key again goes back to the key that it had in between",
+    arguments: [true, false]
+  )
+  func firstKeyAgain(isFirst: Bool) throws {
+    let (bench, mac, phone) = try pair()
+    try phone.execute("UPDATE p SET id = '7' WHERE id = '1'", at: Self.start + 30_000)
+    try bench.sync(phone, mac)
+    try phone.execute("UPDATE p SET id = '1' WHERE id = '7'", at: Self.start + 60_000)
+    try mac.execute("UPDATE p SET id = '1' WHERE id = '3'", at: Self.start + 120_000)
+    if isFirst { try bench.sync(mac, phone, mac, phone) } else { try bench.sync(phone, mac, phone) }
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM p ORDER BY id") == ["'1'|'z'", "'2'|'y'", "'7'|'x'"])
+      #expect(try bench.unclean(device) == [])
+      #expect(try bench.displaced(device) == [])
+    }
+  }
+
+  @Test("A row that has lost its key in the cloud is kept by who takes it from there")
+  func deviceLost() throws {
+    let (bench, mac, phone) = try pair()
+    try phone.execute("UPDATE p SET id = '9', t = 'x!' WHERE id = '1'", at: Self.start + 60_000)
+    try mac.execute("UPDATE p SET id = '9' WHERE id = '2'", at: Self.start + 120_000)
+    try bench.sync(phone)
+    phone.engine.stop()
+    try bench.sync(mac, mac)
+    #expect(try mac.lines("SELECT * FROM p ORDER BY id") == ["'1'|'x!'", "'3'|'z'", "'9'|'y'"])
+    #expect(try bench.unclean(mac) == [])
+  }
+
+  @Test(
     "One whose former key another row has is parked, and comes back when the one that it was given is free",
     arguments: [true, false],
     [true, false]

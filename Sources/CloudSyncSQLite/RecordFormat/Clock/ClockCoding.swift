@@ -14,7 +14,7 @@ import CloudSyncCore
 /// | own times | a bit for each column, then a time for each that is set |
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
-/// | references | a count, then for each: column, when the row was inserted that it refers to |
+/// | references | a count, then for each: column, when the row got its key that it refers to, which row it is if it was given that |
 /// | lives | kind; the last one that has ended, if nothing else tells it; which row was given the key; see ``RowEnding`` |
 /// | moves | a count, then for each: name, which row, kind, since, life, time, arrival, ended |
 ///
