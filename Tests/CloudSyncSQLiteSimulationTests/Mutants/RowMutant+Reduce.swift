@@ -8,7 +8,6 @@ extension RowMutant {
     _ event: RecordEvent,
     _ rules: RowRules
   ) -> [RecordAction] {
-    defer { if self == .forgetsDisplacedRows { state.endedLife = nil } }
     switch event {
     case .edited(let edit): return reduce(&state, edit, rules)
     case .has(let tag, let version):

@@ -32,8 +32,6 @@ enum RowMutant: String, Sendable, CaseIterable {
   case mixesUpRows
   /// The deletion of a row that was given its key ends whatever row has that key elsewhere.
   case endsWhoeverIsThere
-  /// A row whose key another one has got is not kept.
-  case forgetsDisplacedRows
   /// What a row was made from is forgotten.
   case forgetsAncestors
 
