@@ -215,7 +215,7 @@ public final class ChangesetRemote: Sendable {
     let settled = try repository.conflictCount(of: merges)
     var obstacle: ChangesetError?
     do throws(ChangesetError) {
-      try repository.catchUp()
+      try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.catchUp() }
       if !isDetached, try repository.status().isClean, try repository.standing() == .current {
         _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
       }

@@ -54,7 +54,7 @@ struct StandIns {
       lines[start.seq, default: []].append(fold.result)
     }
     if lines.isEmpty { return }
-    let (present, fills) = try beginning(horizon: horizon)
+    let (present, fills) = try beginning(horizon: horizon, missing: missing)
     for seq in lines.keys.sorted() {
       // The state is one of the present schema.
       try work.connection.run(
@@ -73,7 +73,8 @@ struct StandIns {
 
   /// The state that the others' history begins with here, as the present schema has it.
   private func beginning(
-    horizon: LogRow
+    horizon: LogRow,
+    missing: Set<Int64>
   ) throws(ChangesetError) -> (state: StateDelta, fills: Fills) {
     var start = horizon
     let state = { (row: LogRow) throws(ChangesetError) -> StateDelta in
@@ -82,7 +83,10 @@ struct StandIns {
     }
     var found = try isThere { () throws(ChangesetError) in try state(horizon) }
     if found == nil, let cut = try work.info.integer(.horizon) {
-      start = try work.log.row(cut)
+      // Commits may have come since the changes were removed that go on from before that cut.
+      let table = try ParentTable(work.connection, without: missing)
+      guard let seq = table.cut(from: cut) else { throw Self.tooShort }
+      start = try work.log.row(seq)
       found = try state(start)
     }
     guard let found else { throw Self.tooShort }

@@ -6,7 +6,11 @@ struct ParentTable {
   /// Commits that belong to nobody's history any more.
   private var isCutOff: [Bool] = []
 
-  init(_ connection: HistoryConnection) throws(ChangesetError) {
+  /// - Parameters:
+  ///   - connection: The database.
+  ///   - others: Commits that belong to nobody's history, such as those that stand in for missing ones.
+  /// - Throws: Why the log cannot be read.
+  init(_ connection: HistoryConnection, without others: Set<Int64> = []) throws(ChangesetError) {
     let last = Int(try connection.integer("SELECT max(seq) FROM changesets_log") ?? 0)
     var parents = [(first: Int, second: Int)](repeating: (-1, 0), count: last + 1)
     let rows = try connection.rows("SELECT seq, parent, merged FROM changesets_log") {
@@ -17,6 +21,7 @@ struct ParentTable {
     }
     self.parents = parents
     isCutOff = [Bool](repeating: false, count: parents.count)
+    for seq in others where isCutOff.indices.contains(Int(seq)) { isCutOff[Int(seq)] = true }
     guard let horizon = try Horizon(connection)?.row else { return }
     let before = ancestors(of: horizon.seq)
     let old = try connection.rows(

@@ -82,7 +82,9 @@ extension ChangesetRemote {
     try await fetch()
     if try repository.standing() == .current { return [] }
     if try repository.head().isDetached == false { try repository.commit() }
-    return try repository.rebase()
+    return try await fetchingWhatWasRemoved { () throws(ChangesetError) in
+      try repository.rebase()
+    }
   }
 
   /// Fetches, and puts commits of others that go on from before a squash on top of the history, for those who do not come
@@ -97,7 +99,9 @@ extension ChangesetRemote {
   public func rebaseOthers(branch: String? = nil) async throws(ChangesetError) -> [Changeset] {
     try await fetch()
     if try repository.head().isDetached == false { try repository.commit() }
-    return try repository.rebaseOthers(branch: branch)
+    return try await fetchingWhatWasRemoved { () throws(ChangesetError) in
+      try repository.rebaseOthers(branch: branch)
+    }
   }
 
   private func changeset(row: LogRow) throws(ChangesetError) -> Changeset {

@@ -77,6 +77,29 @@ import Testing
     withExtendedLifetime(phone) {}
   }
 
+  @Test func theyAreBroughtOverWhereACommitCameFromBeforeTheRemovedChanges() async throws {
+    let (desk, tablet, phone) = try await Self.late()
+    try await SquashBench.settle([desk, tablet])
+    try desk.bench.commit("UPDATE people SET name = 'Desk' WHERE id = 'p6'")
+    try await desk.remote.push()
+    #expect(try desk.repository.gc(depth: 0).commits > 3)
+    // It goes on from the last commit that has lost its changes: the desk merges it with what it has.
+    try tablet.bench.commit("UPDATE people SET name = 'Tablet' WHERE id = 'p7'")
+    try await tablet.remote.push()
+    try await desk.remote.sync()
+    #expect(try Self.left(desk) == 2)
+    #expect(try desk.repository.rebaseOthers().map(\.replica) == ["phone"])
+    #expect(try Self.score(desk) == ["5"] && Self.left(desk) == 0)
+    #expect(
+      try desk.rows("SELECT name FROM people WHERE id IN ('p6', 'p7', 'q') ORDER BY id")
+        == ["'Desk'", "'Tablet'", "'Phone'"]
+    )
+    try await SquashBench.settle([desk, tablet])
+    #expect(try desk.repository.verify().problems == [])
+    try await desk.expectClone()
+    withExtendedLifetime(phone) {}
+  }
+
   @Test func whatOneBranchHasInCommonWithOthersIsNotItsOwn() async throws {
     let (desk, tablet, phone) = try await Self.late()
     try phone.repository.createBranch("idea")

@@ -106,7 +106,9 @@ import Testing
       for seed in 0..<UInt64(SuiteSize.count(5, long: 60)) {
         group.addTask {
           var counts = Counts()
-          try await RandomSquashTests().run(seed: seed, counts: &counts)
+          do { try await RandomSquashTests().run(seed: seed, counts: &counts) } catch {
+            Issue.record(error, "seed \(seed)")
+          }
           return counts
         }
       }

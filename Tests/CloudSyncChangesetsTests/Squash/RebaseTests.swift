@@ -108,6 +108,32 @@ import Testing
     #expect(try desk.rows("SELECT name FROM people WHERE id = 'p4'") == ["'Phone'"])
   }
 
+  @Test(arguments: [false, true])
+  func whatARebaseNeedsAndWasRemovedHereIsFetchedAgain(bySync: Bool) async throws {
+    let (desk, phone) = try await Self.silence { phone in
+      try phone.bench.commit("UPDATE people SET name = 'First' WHERE id = 'p4'")
+      try phone.bench.commit("UPDATE people SET name = 'Second' WHERE id = 'p5'")
+    }
+    try await desk.remote.squash(depth: 1)
+    // It has not heard of that when it sends its commits, and removes their changes.
+    try await phone.remote.push()
+    #expect(try phone.repository.gc(depth: 0).commits > 3)
+    if bySync {
+      try await desk.remote.rebaseOthers()
+      try await desk.remote.sync()
+      try await phone.remote.sync()
+    } else {
+      #expect(try await phone.remote.rebase().count == 1)
+    }
+    try await SquashBench.settle([desk, phone])
+    #expect(
+      try desk.rows("SELECT name FROM people WHERE id IN ('p4', 'p5') ORDER BY id")
+        == ["'First'", "'Second'"]
+    )
+    #expect(try phone.repository.verify().problems == [])
+    try await desk.expectClone()
+  }
+
   @Test func nobodyElseWaitsForALatePackOrIsBehindWithIt() async throws {
     let (desk, phone) = try await Self.silence { phone in
       try phone.bench.commit("UPDATE people SET name = 'Late' WHERE id = 'p1'")
