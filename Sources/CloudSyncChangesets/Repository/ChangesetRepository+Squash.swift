@@ -36,22 +36,24 @@ extension ChangesetRepository {
   ///   ``ChangesetError/Code/needsUpgrade`` that they have tables or columns which this app lacks.
   @discardableResult
   public func rebaseOthers(branch: String? = nil) throws(ChangesetError) -> [Changeset] {
-    let migrated = try MigratedCommits.prepare(self, forOthers: true)
-    return try move { (work) throws(ChangesetError) in
-      var made: [Changeset] = []
-      for row in try Rebasing(work: work, migrated: migrated).runForOthers(branch: branch) {
-        made.append(try work.changeset(row: row))
-      }
-      return made
+    try rebase(forOthers: true) { (rebasing) throws(ChangesetError) in
+      try rebasing.runForOthers(branch: branch)
     }
   }
 
   /// Puts what commits beside the horizon have changed on top of the others' history, and moves the rows there.
   func rebase() throws(ChangesetError) -> [Changeset] {
-    let migrated = try MigratedCommits.prepare(self, forOthers: false)
+    try rebase(forOthers: false) { (rebasing) throws(ChangesetError) in try rebasing.run() }
+  }
+
+  private func rebase(
+    forOthers: Bool,
+    run: @Sendable (Rebasing) throws(ChangesetError) -> [LogRow]
+  ) throws(ChangesetError) -> [Changeset] {
+    let migrated = try MigratedCommits.prepare(self, forOthers: forOthers)
     return try move { (work) throws(ChangesetError) in
       var made: [Changeset] = []
-      for row in try Rebasing(work: work, migrated: migrated).run() {
+      for row in try run(Rebasing(work: work, migrated: migrated)) {
         made.append(try work.changeset(row: row))
       }
       return made

@@ -164,7 +164,7 @@ extension RecordVersion {
     arrival: HybridTime
   ) -> RowMove {
     RowMove(
-      row: clock.row ?? RowOrigin(name: name, end: clock.lastEnd),
+      row: clock.origin(named: name),
       isOfInserted: !clock.isArrival,
       since: clock.lastEnd,
       life: created,

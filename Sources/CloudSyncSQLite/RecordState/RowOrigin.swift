@@ -67,6 +67,9 @@ extension RecordClock {
   /// Two rows may have been given one key by devices that did not know of each other.
   func isOfSameRow(as other: RecordClock) -> Bool { row == other.row }
 
+  /// Which row it tells of, as the clock of a record of a name.
+  func origin(named name: String) -> RowOrigin { row ?? RowOrigin(name: name, end: lastEnd) }
+
   /// Whether another row that had its key is in no table for that.
   func displaces(_ other: RecordClock) -> Bool {
     !isOfSameRow(as: other) && !ends(lifeOf: other) && move(of: other) == nil

@@ -28,11 +28,12 @@ struct DeferredDeletions: TransactionPart {
 
   /// The rows whose deletion was put off and that are still there.
   private func roots() throws(SQLiteError) -> [RowKey] {
-    let stored = try transaction.stored.pending.deferredDeletions()
-    let loaded = transaction.rows.values.filter { $0.state.placement == .deletionDeferred }
-      .sorted { $0.precedes($1) }.map(\.rowKey)
+    let keys = transaction.keys(
+      stored: try stored.pending.deferredDeletions(),
+      orLoaded: { $0.state.placement == .deletionDeferred }
+    )
     var roots: [RowKey] = []
-    for key in stored + loaded.filter({ !stored.contains($0) }) {
+    for key in keys {
       guard var row = try transaction.row(key), row.state.placement == .deletionDeferred else {
         continue
       }

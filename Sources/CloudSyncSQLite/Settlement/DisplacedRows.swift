@@ -12,12 +12,8 @@ struct DisplacedRows: TransactionPart {
 
   /// Has all of them go where they can.
   func settle() throws(SQLiteError) {
-    let stored = try transaction.stored.pending.displacing()
-    let known = Set(stored)
-    let loaded = transaction.rows.values
-      .filter { $0.state.displaced != nil && !known.contains($0.rowKey) }
-      .sorted { $0.precedes($1) }.map(\.rowKey)
-    for key in stored + loaded {
+    let stored = try stored.pending.displacing()
+    for key in transaction.keys(stored: stored, orLoaded: { $0.state.displaced != nil }) {
       guard let row = try transaction.row(key), !row.isDeleted(by: tables[row.place].rules),
         let displaced = row.state.displaced, let former = try formerKey(of: displaced, in: row)
       else { continue }
@@ -35,8 +31,7 @@ struct DisplacedRows: TransactionPart {
     // When it was given each of its keys last, along all ways that it has gone.
     var arrivals = [origin.name: HybridTime.zero]
     var open = [origin.name]
-    var free: (row: LoadedRow, arrival: HybridTime)?
-    var candidates: [LoadedRow] = []
+    var free: [LoadedRow] = []
     while let name = open.popLast(), arrivals.count <= RowMove.limit {
       guard let (place, key) = try transaction.place(ofRecord: name), place == row.place else {
         continue
@@ -45,18 +40,14 @@ struct DisplacedRows: TransactionPart {
       guard let clock = former.state.row?.clock else { continue }
       let isOther = former.rowKey != row.rowKey
       let isThere = !former.isDeleted(by: tables[place].rules)
-      if isOther, isThere, clock.isOf(origin, named: key.name) { return nil }
+      if isOther, isThere, clock.origin(named: key.name) == origin { return nil }
       for move in clock.moves where move.row == origin {
         if arrivals[move.name] == nil { open.append(move.name) }
         arrivals[move.name] = max(arrivals[move.name] ?? .zero, move.arrival)
       }
-      if isOther, former.isFree(in: tables[place]) { candidates.append(former) }
+      if isOther, former.isFree(in: tables[place]) { free.append(former) }
     }
-    for former in candidates {
-      let arrival = arrivals[former.key.name] ?? .zero
-      if free.map({ $0.arrival < arrival }) ?? true { free = (former, arrival) }
-    }
-    return free?.row
+    return free.max { arrivals[$0.key.name] ?? .zero < arrivals[$1.key.name] ?? .zero }
   }
 
   private func move(
@@ -91,13 +82,6 @@ struct DisplacedRows: TransactionPart {
     )
     try transaction.edit(.moved(columns, from: source, at: arrival), of: former)
     try transaction.reduce(.edited(.renamed([move])), of: row.key, in: row.place)
-  }
-}
-
-extension RecordClock {
-  /// Whether it tells of a row, as the clock of a record of a name.
-  fileprivate func isOf(_ origin: RowOrigin, named name: String) -> Bool {
-    row.map { $0 == origin } ?? (UTF8Bytes.equal(name, origin.name) && lastEnd == origin.end)
   }
 }
 

@@ -31,12 +31,8 @@ struct WaitingRows: TransactionPart {
   }
 
   private func waiting() throws(SQLiteError) -> [RowKey] {
-    let stored = try transaction.stored.pending.waiting()
-    let known = Set(stored)
-    let loaded = transaction.rows.values.filter { $0.waitsForParent && !known.contains($0.rowKey) }
-      .sorted { $0.precedes($1) }.map(\.rowKey)
     var keys: [RowKey] = []
-    for key in stored + loaded {
+    for key in transaction.keys(stored: try stored.pending.waiting(), orLoaded: \.waitsForParent) {
       if let row = try transaction.row(key), row.waitsForParent { keys.append(key) }
     }
     return keys

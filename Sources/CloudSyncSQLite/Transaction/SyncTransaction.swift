@@ -192,6 +192,16 @@ final class SyncTransaction {
     keep(row)
   }
 
+  /// Rows of a kind: those that are stored as such, and those which have become so in this transaction, in a fixed order.
+  ///
+  /// Of the stored ones the transaction may have made something else.
+  func keys(stored: [RowKey], orLoaded isMeant: (LoadedRow) -> Bool) -> [RowKey] {
+    let known = Set(stored)
+    return stored
+      + rows.values.filter { isMeant($0) && !known.contains($0.rowKey) }
+      .sorted { $0.precedes($1) }.map(\.rowKey)
+  }
+
   // MARK: The engine's own doing
 
   /// A row that is in its table; one that nobody has captured is known from now on, unless it is about to go because

@@ -103,7 +103,7 @@ final class EqualityChecker: ZoneLossChecker {
     }
     let records = records.filter { record in
       // Tombstones tell of rows that are nowhere.
-      let policy = record.recordType == "items" ? device.schema.itemDeletes : .deleteWins
+      let policy = device.schema.deletes(of: record.recordType)
       return record.recordID.name != ZoneRecord.name
         && RecordContent(record)?.isDeleted(by: policy) != true
     }

@@ -117,7 +117,7 @@ struct RowHistories {
     lives = RowRenames(inOrder)
     lives
       .moveEdits(in: &inOrder, places: places) { table in
-        table == "items" ? devices.first?.schema.itemDeletes ?? .deleteWins : .deleteWins
+        devices.first?.schema.deletes(of: table) ?? .deleteWins
       }
   }
 

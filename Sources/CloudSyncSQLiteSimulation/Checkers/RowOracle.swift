@@ -22,7 +22,7 @@ struct RowOracle {
     if histories.isVanished(history) { return nil }
     // So does who has made it anew, or where edits win has edited it, before the record of a deletion went.
     if removed.contains(history.id.recordName),
-      history.insertions.count > 1 || deletes(table) == .editWins
+      history.insertions.count > 1 || schema.deletes(of: table.name) == .editWins
     {
       return nil
     }
@@ -42,7 +42,7 @@ struct RowOracle {
     }
     let life = Life(
       of: history,
-      deletes: deletes(table),
+      deletes: schema.deletes(of: table.name),
       mayComeBack: mayComeBack(table, isShaken: isShaken),
       hasMoved: histories.renames[history.id] != nil
     )
@@ -64,10 +64,6 @@ struct RowOracle {
       }
     }
     return counterError(in: history, life: life, row: row, table: table)
-  }
-
-  private func deletes(_ table: SimulatedSchema.Table) -> DeletePolicy {
-    table.name == "items" ? schema.itemDeletes : .deleteWins
   }
 
   // MARK: Life
@@ -176,7 +172,7 @@ struct RowOracle {
       })
     else { return nil }
     if !history.deletions.isEmpty {
-      guard deletes(table) == .deleteWins, !history.isDoubled,
+      guard schema.deletes(of: table.name) == .deleteWins, !history.isDoubled,
         !mayComeBack(table, isShaken: histories.isShaken(history: history, schema: schema))
       else { return nil }
     }

@@ -116,6 +116,9 @@ package struct SimulatedSchema: Sendable, Hashable {
     }
   }
 
+  /// What becomes of a table's rows that are deleted here and edited there.
+  func deletes(of table: String) -> DeletePolicy { table == "items" ? itemDeletes : .deleteWins }
+
   /// The tables of which an engine may send some rows only: a collision of unique values ends otherwise where it does.
   func filteredTables(version: Version) -> [String] {
     tables(version: version).map(\.name)

@@ -143,13 +143,10 @@ extension SQLiteDevice {
       return editor.edits
     }
     history.withLock { history in
-      history.note(
-        made.map { edit in
-          var edit = edit
-          edit.isOfUnopenedCopy = history.isUnopened
-          return edit
-        }
-      )
+      for var edit in made {
+        edit.isOfUnopenedCopy = history.isUnopened
+        history.note([edit])
+      }
     }
   }
 

@@ -21,7 +21,7 @@ package final class SQLiteDevice: AcquaintedDevice {
     var process: DeviceProcess?
     var database: FaultyDatabase?
     var engine: SyncEngine?
-    /// Whether it is for some of the tables only.
+    /// Whether it is for some of the tables, or of the rows, only.
     var isPartial = false
     /// That of another process, which never starts it.
     var otherEngine: SyncEngine?

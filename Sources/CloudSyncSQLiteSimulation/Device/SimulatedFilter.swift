@@ -46,8 +46,11 @@ extension SQLiteDevice {
       else { return false }
       let table = history.filters.pick(tables)
       let kind = history.filters.pick(SimulatedFilter.Kind.allCases)
-      let deletes = table == "items" ? schema.itemDeletes : .deleteWins
-      history.filter = SimulatedFilter(table: table, kind: kind, deletes: deletes)
+      history.filter = SimulatedFilter(
+        table: table,
+        kind: kind,
+        deletes: schema.deletes(of: table)
+      )
       history.filtered.insert(table)
       return true
     }

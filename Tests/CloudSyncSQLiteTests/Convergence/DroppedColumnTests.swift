@@ -88,16 +88,16 @@ struct DroppedColumnTests {
     }
   }
 
-  private static func winningEdits() -> SyncEngineOptions {
+  private static func options(_ deletes: DeletePolicy = .editWins) -> SyncEngineOptions {
     var options = SyncEngineOptions()
-    options.defaultTable.merging.deletes = .editWins
+    options.defaultTable.merging.deletes = deletes
     return options
   }
 
   /// The deleter has not seen the edit; that another device drops the column does not mean that it has.
   @Test("An edit of a column that another device drops keeps its row from who has not seen it")
   func unseenEdit() throws {
-    let options = Self.winningEdits()
+    let options = Self.options()
     let bench = SyncHarness()
     let (mac, phone, tablet) = try Self.editedAndDeleted(bench, options)
     try bench.sync(tablet, mac)
@@ -120,8 +120,7 @@ struct DroppedColumnTests {
     [false, true]
   )
   func keyChangedWithoutColumn(deletes: DeletePolicy, isSyncedBetween: Bool) throws {
-    var options = SyncEngineOptions()
-    options.defaultTable.merging.deletes = deletes
+    let options = Self.options(deletes)
     let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
     let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)
@@ -149,7 +148,7 @@ struct DroppedColumnTests {
     arguments: ["tablet", "mac"]
   )
   func rowKeptByDroppedColumn(editor: String) throws {
-    let options = Self.winningEdits()
+    let options = Self.options()
     let bench = SyncHarness()
     let (mac, phone, tablet) = try Self.editedAndDeleted(bench, options)
     try bench.sync(tablet, phone, mac)
@@ -171,7 +170,7 @@ struct DroppedColumnTests {
 
   @Test("A row that an edit of a dropped column keeps is made again in a new zone")
   func rowKeptWithoutItsZone() throws {
-    var options = Self.winningEdits()
+    var options = Self.options()
     options.zoneLost = { _ in .uploadAgain }
     let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
@@ -198,7 +197,7 @@ struct DroppedColumnTests {
     arguments: [true, false]
   )
   func deletion(isEditedBefore: Bool) throws {
-    let options = Self.winningEdits()
+    let options = Self.options()
     let bench = SyncHarness()
     let mac = try bench.device("mac", Self.schema, tables: ["notes"], options: options)
     let phone = try bench.device("phone", Self.schema, tables: ["notes"], options: options)

@@ -151,6 +151,25 @@ struct LateAnswerTests {
     #expect(try mac.lines("SELECT id FROM notes ORDER BY id") == ["'a'", "'b'", "'m'"])
   }
 
+  /// Has an edit meet the record `a`, which is removed then, and tells the conflict when fetches have told of that.
+  private func meetAndRemove(
+    _ edit: String,
+    by phone: SyncHarness.Device,
+    _ handler: PartingHandler,
+    of bench: SyncHarness,
+    fetching devices: [SyncHarness.Device]
+  ) throws {
+    handler.partNext()
+    try phone.execute(edit)
+    phone.engine.sendChanges()
+    bench.world.advance(by: .seconds(1))
+    try bench.remove("a:notes")
+    for device in devices { device.engine.fetchChanges() }
+    bench.world.advance(by: .seconds(1))
+    #expect(handler.tell())
+    bench.world.advance(by: .seconds(90))
+  }
+
   @Test("A conflict that is told when its record is gone brings no row back")
   func overtakenConflict() throws {
     let bench = SyncHarness()
@@ -161,15 +180,8 @@ struct LateAnswerTests {
     try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
     mac.engine.sendChanges()
     bench.world.advance(by: .seconds(5))
-    handler.partNext()
-    try phone.execute("UPDATE notes SET title = title || '3'")
-    phone.engine.sendChanges()
-    bench.world.advance(by: .seconds(1))
-    try bench.remove("a:notes")
-    phone.engine.fetchChanges()
-    bench.world.advance(by: .seconds(1))
-    #expect(handler.tell())
-    bench.world.advance(by: .seconds(90))
+    let edit = "UPDATE notes SET title = title || '3'"
+    try meetAndRemove(edit, by: phone, handler, of: bench, fetching: [phone])
     try bench.sync(mac, phone)
 
     #expect(try phone.lines("SELECT * FROM notes") == mac.lines("SELECT * FROM notes"))
@@ -189,16 +201,8 @@ struct LateAnswerTests {
     try mac.execute("INSERT INTO notes VALUES('a', 'A')", at: 1_900_000_000_000)
     mac.engine.sendChanges()
     bench.world.advance(by: .seconds(5))
-    handler.partNext()
-    try phone.execute("INSERT INTO notes VALUES('a', 'B'), ('c', 'C')")
-    phone.engine.sendChanges()
-    bench.world.advance(by: .seconds(1))
-    try bench.remove("a:notes")
-    phone.engine.fetchChanges()
-    mac.engine.fetchChanges()
-    bench.world.advance(by: .seconds(1))
-    #expect(handler.tell())
-    bench.world.advance(by: .seconds(90))
+    let insertion = "INSERT INTO notes VALUES('a', 'B'), ('c', 'C')"
+    try meetAndRemove(insertion, by: phone, handler, of: bench, fetching: [phone, mac])
     try bench.sync(mac, phone)
 
     #expect(try mac.lines("SELECT * FROM notes ORDER BY id") == ["'a'|'B'", "'c'|'C'"])

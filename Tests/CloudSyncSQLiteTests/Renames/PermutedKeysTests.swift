@@ -184,6 +184,16 @@ struct PermutedKeysTests {
     #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
   }
 
+  /// The rows that a device has, of which nothing is left to be done.
+  private func expect(
+    _ rows: [String],
+    on device: SyncHarness.Device,
+    of bench: SyncHarness
+  ) throws {
+    #expect(try device.lines("SELECT * FROM p ORDER BY id") == rows, "\(device.name)")
+    #expect(try bench.unclean(device) == [], "\(device.name)")
+  }
+
   @Test(
     "Of two rows that are given one key the later one has it, whole; the other goes back to the key that it had",
     arguments: [true, false]
@@ -194,10 +204,7 @@ struct PermutedKeysTests {
     try phone.execute("UPDATE p SET id = '9' WHERE id = '2'", at: Self.start + 120_000)
     if isFirst { try bench.sync(mac, phone, mac, phone) } else { try bench.sync(phone, mac, phone) }
     for device in [mac, phone] {
-      #expect(
-        try device.lines("SELECT * FROM p ORDER BY id") == ["'1'|'x!'", "'3'|'z'", "'9'|'y'"]
-      )
-      #expect(try bench.unclean(device) == [])
+      try expect(["'1'|'x!'", "'3'|'z'", "'9'|'y'"], on: device, of: bench)
       #expect(try bench.displaced(device) == [])
     }
   }
@@ -214,8 +221,7 @@ struct PermutedKeysTests {
     try mac.execute("UPDATE p SET id = '1' WHERE id = '3'", at: Self.start + 120_000)
     if isFirst { try bench.sync(mac, phone, mac, phone) } else { try bench.sync(phone, mac, phone) }
     for device in [mac, phone] {
-      #expect(try device.lines("SELECT * FROM p ORDER BY id") == ["'1'|'z'", "'2'|'y'", "'7'|'x'"])
-      #expect(try bench.unclean(device) == [])
+      try expect(["'1'|'z'", "'2'|'y'", "'7'|'x'"], on: device, of: bench)
       #expect(try bench.displaced(device) == [])
     }
   }
@@ -228,8 +234,7 @@ struct PermutedKeysTests {
     try bench.sync(phone)
     phone.engine.stop()
     try bench.sync(mac, mac)
-    #expect(try mac.lines("SELECT * FROM p ORDER BY id") == ["'1'|'x!'", "'3'|'z'", "'9'|'y'"])
-    #expect(try bench.unclean(mac) == [])
+    try expect(["'1'|'x!'", "'3'|'z'", "'9'|'y'"], on: mac, of: bench)
   }
 
   @Test(
@@ -246,10 +251,7 @@ struct PermutedKeysTests {
     try phone.execute("UPDATE p SET id = '9' WHERE id = '2'", at: Self.start + 120_000)
     if isFirst { try bench.sync(mac, phone, mac) } else { try bench.sync(phone, mac, phone) }
     for device in [mac, phone] {
-      #expect(
-        try device.lines("SELECT * FROM p ORDER BY id") == ["'1'|'new'", "'3'|'z'", "'9'|'y'"]
-      )
-      #expect(try bench.unclean(device) == [])
+      try expect(["'1'|'new'", "'3'|'z'", "'9'|'y'"], on: device, of: bench)
     }
     #expect(try bench.displaced(mac) == ["'9'"])
     let parked = try #require(try SyncMetadata.read(from: mac.database)).parked
@@ -261,8 +263,7 @@ struct PermutedKeysTests {
     try bench.sync(mac, phone, mac)
     let kept = ["'1'|'new'", "'3'|'z'"] + (isDeleted ? [] : ["'8'|'y'"]) + ["'9'|'x!'"]
     for device in [mac, phone] {
-      #expect(try device.lines("SELECT * FROM p ORDER BY id") == kept)
-      #expect(try bench.unclean(device) == [])
+      try expect(kept, on: device, of: bench)
       #expect(try bench.displaced(device) == [])
     }
   }
