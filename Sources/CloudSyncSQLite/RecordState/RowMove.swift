@@ -34,6 +34,19 @@ struct RowMove: Sendable, Hashable {
     if time != other.time { return time < other.time }
     return UTF8Bytes.order(name, other.name) < 0
   }
+
+  /// Takes what another engine tells of the same move: the two know different parts of what had been before.
+  ///
+  /// Every part is joined by itself, so that all engines come to the same whole, in whatever order they hear of each other.
+  fileprivate mutating func take(_ other: RowMove) {
+    if other.row.precedes(row) { row = other.row }
+    isOfInserted = isOfInserted && other.isOfInserted
+    since = min(since, other.since)
+    arrival = max(arrival, other.arrival)
+    ended = max(ended, other.ended)
+    isUnion = isUnion || other.isUnion
+    isFollowing = isFollowing && other.isFollowing
+  }
 }
 
 extension RecordClock {
@@ -109,14 +122,7 @@ extension RecordClock {
         move.life == one.life && move.time == one.time && UTF8Bytes.equal(move.name, one.name)
       }
       var move = one
-      if let place = moves.firstIndex(where: isSame) {
-        let known = moves.remove(at: place)
-        move.since = min(known.since, one.since)
-        move.arrival = max(known.arrival, one.arrival)
-        move.ended = max(known.ended, one.ended)
-        move.isUnion = known.isUnion || one.isUnion
-        move.isFollowing = known.isFollowing && one.isFollowing
-      }
+      if let place = moves.firstIndex(where: isSame) { move.take(moves.remove(at: place)) }
       moves.insert(move, at: moves.indices.firstPlace { move.precedes(moves[$0]) })
     }
     if moves.count > RowMove.limit { moves.removeFirst(moves.count - RowMove.limit) }

@@ -102,6 +102,29 @@ struct RecordJoinTests {
     }
   }
 
+  @Test("What engines tell of one move is the same in the end, in whatever order they hear of it")
+  func toldMoves() {
+    var random = RandomClocks(seed: 11)
+    for _ in 0..<SuiteSize.count(200, long: 2_000) {
+      let named = random.moves()[0]
+      // Who has not heard of a former life takes the row for another one, and its life for another kind.
+      let told = (0..<3)
+        .map { _ in
+          var move = random.moves()[0]
+          (move.life, move.time, move.name) = (named.life, named.time, named.name)
+          return move
+        }
+      let known = [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 0, 1]]
+        .map { order in
+          var clock = RecordClock()
+          clock.note(moves: order.map { told[$0] })
+          return clock.moves
+        }
+      #expect(Set(known).count == 1)
+      #expect(known[0].count == 1)
+    }
+  }
+
   @Test(
     "A default gives way to what fills its column, both to an edit; of two of a kind the cloud's stays"
   )
