@@ -3,6 +3,36 @@ import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension RowFiltering {
+  /// Decides anew which rows stay here, if the engine of this database that has decided last had other conditions, or
+  /// other tables to which rows refer.
+  ///
+  /// Several may be open at once, in different processes: each decides anew when it comes after another one.
+  func takeOver() throws(SQLiteError) {
+    guard let places = try tablesDecidedOtherwise() else { return }
+    try askAgain(in: places)
+    try facts.set(.rowFilters, toNames: conditions)
+  }
+
+  /// The tables whose condition is another one than that by which an engine has decided last which rows stay here; nil if
+  /// it has decided as this one does.
+  func tablesDecidedOtherwise() throws(SQLiteError) -> [Int]? {
+    let (former, present) = (try facts.names(.rowFilters), conditions)
+    if former == present { return nil }
+    return tables.inOrder.indices.filter { place in
+      let id = "\(tables[place].id)"
+      return former[id] ?? [:] != present[id] ?? [:]
+    }
+  }
+
+  /// The conditions of the tables by their numbers, as they are kept; empty if no row stays here.
+  private var conditions: [String: [String: String]] {
+    if !tables.hasFilters { return [:] }
+    let conditions = tables.inOrder.map { table in
+      ("\(table.id)", table.captured.filter.map { ["sql": $0] } ?? [:])
+    }
+    return Dictionary(conditions, uniquingKeysWith: { first, _ in first })
+  }
+
   /// Looks again which rows stay here, because the conditions are other ones or the tables are.
   ///
   /// Where there is no condition all rows are sent, and those that have waited for others. What was deleted while it

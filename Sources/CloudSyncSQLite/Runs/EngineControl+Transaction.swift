@@ -32,6 +32,7 @@ extension EngineControl {
           if let essence { try transaction.facts.set(.essence, to: .blob(essence)) }
           let history = try run?.storeHistory(in: transaction)
           try transaction.readOutbox()
+          try RowFiltering(transaction: transaction).takeOver()
           try transaction.store(group)
           let value = try body(transaction)
           try transaction.finish()

@@ -7,8 +7,6 @@ struct RowFilterChange {
   let tables: SyncTables
   /// Their places.
   let places: [Int]
-  /// Whether they are other tables than those that were synchronized last.
-  private let areOtherTables: Bool
 
   /// Compares conditions.
   ///
@@ -28,8 +26,6 @@ struct RowFilterChange {
       else { return false }
       return !UTF8Bytes.equal(former.filter, table.captured.filter)
     }
-    areOtherTables =
-      Set(registered.filter(\.isSynchronized).map(\.id)) != Set(tables.inOrder.map(\.id))
   }
 
   /// Asks again which rows are sent, where the answer may be another one.
@@ -38,15 +34,15 @@ struct RowFilterChange {
   ///   no more, or that have other names now.
   /// - Throws: SQLite's reason.
   func askAgain(isNewSchema: Bool) throws(SQLiteError) {
-    if places.isEmpty {
-      let isOther = isNewSchema || areOtherTables
-      let held = try PendingRows(connection: connection).filteredTables()
-        .compactMap { tables.place(ofID: $0) }
-      guard held.contains(where: { isOther || !tables.mayFilterRows(of: $0) }) else { return }
-    }
     let transaction = SyncTransaction(connection: connection, tables: tables, now: 0) { 0 }
+    let filtering = RowFiltering(transaction: transaction)
+    let held = try PendingRows(connection: connection).filteredTables()
+    let isOutdated = isNewSchema && !held.isEmpty
+    let others = try filtering.tablesDecidedOtherwise()
+    guard isOutdated || others != nil else { return }
     try transaction.readOutbox()
-    try RowFiltering(transaction: transaction).askAgain(in: places)
+    try filtering.takeOver()
+    if isOutdated { try filtering.askAgain(in: []) }
     try transaction.finish()
   }
 }

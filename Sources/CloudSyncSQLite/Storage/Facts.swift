@@ -70,6 +70,8 @@ struct Facts {
     case triedKinds = "tried_kinds"
     /// The latest date that a record had in the cloud, in milliseconds since 1970.
     case cloudTime = "cloud_time"
+    /// The conditions of the rows that are sent, by which an engine has decided last which rows stay here.
+    case rowFilters = "row_filters"
     /// The journal mode that the file had before a tool wrote it, which it gets back when it is detached.
     case journalMode = "journal_mode"
     /// The policies that a tool was given, which it uses again where none are named.

@@ -122,6 +122,25 @@ struct RowFilterChangeTests {
     #expect(try bench.unclean(mac) == [])
   }
 
+  @Test(
+    "What an engine that is still open with another filter holds back, the one that sends looks at again",
+    arguments: [nil, "private <> 2"]
+  )
+  func bothOpen(filter: String?) throws {
+    let (bench, mac, phone) = try pair()
+    let former = mac.engine
+    try restart(bench, mac, filter)
+    try bench.sync(mac, phone)
+    try mac.execute("INSERT INTO notes VALUES('r', 'R', '', 1)", at: 2)
+    // It reads the edit, as an extension of the app's last version does.
+    _ = try former.retryParked()
+    #expect(try bench.unclean(mac).contains("'r:notes'|'local'|NULL"))
+    try mac.execute("INSERT INTO notes VALUES('s', 'S', '', 0)", at: 3)
+    try bench.sync(mac, phone)
+    let rows = ["'a'", "'b'", "'p'"] + (filter == nil ? ["'q'"] : []) + ["'r'", "'s'"]
+    #expect(try phone.lines(Self.rows) == rows)
+  }
+
   @Test("A migration that renames the condition's column changes the filter in the same version")
   func migrated() throws {
     let (bench, mac, phone) = try pair()
