@@ -39,7 +39,7 @@ extension RecordState {
       guard var row else { return [] }
       row.note(moves: moves)
       change(to: row, rules: rules)
-      return handOverEndedLife(by: row.clock)
+      return handOverEndedLives(by: row.clock)
     case .moved(let columns, let origin, let time):
       return takeMove(of: columns, from: origin, at: time, rules: rules)
     case .handed(let hand): return take(hand, rules: rules)

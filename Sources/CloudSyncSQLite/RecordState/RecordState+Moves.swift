@@ -76,7 +76,7 @@ extension RecordState {
     if joined == mine { return [] }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
     if !mine.clock.isDeleted(by: rules.deletes), joined.clock.replaces(mine.clock) {
-      endedLife = mine
+      keepEndedLife(mine, rules: rules)
     }
     change(to: joined, rules: rules)
     noteDifferences(from: mine)
@@ -100,6 +100,11 @@ extension RecordState {
     cloud = .present(record)
   }
 
+  // MARK: Rows that have lost the key
+
+  /// How many are kept of one key: the last ones.
+  private static let endedLimit = 32
+
   /// Keeps a row whose key another one has got, as long as nobody tells where it goes on: it comes back when the other one
   /// leaves the key; and one that was edited here and has ended, since its former record may tell where it goes on.
   mutating func noteEndedLife(
@@ -112,35 +117,66 @@ extension RecordState {
       return
     }
     let hasEnded = joined.clock.ends(lifeOf: mine.clock)
-    // A row that waits for the key is more than an edit of one that has ended.
-    if hasEnded, displaced != nil { return }
     if hasEnded ? wasDirty && mine.clock.isArrival : !joined.clock.isOfSameRow(as: mine.clock) {
-      endedLife = mine
+      keepEndedLife(mine, rules: rules)
     }
   }
 
-  /// The row whose key this one has got; nil if there is none.
-  var displaced: RecordVersion? {
-    guard let endedLife, row?.clock.displaces(endedLife.clock) == true else { return nil }
-    return endedLife
+  private mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
+    let former = takeEndedLife { $0.clock.isOfSameRow(as: version.clock) }
+    endedLives.append(former.map { rules.join.join(version, with: $0) } ?? version)
+    if endedLives.count > Self.endedLimit { endedLives.removeFirst() }
   }
 
-  /// Has the row come back whose key another one had, which has left it.
+  private mutating func takeEndedLife(where isMeant: (RecordVersion) -> Bool) -> RecordVersion? {
+    endedLives.firstIndex(where: isMeant).map { endedLives.remove(at: $0) }
+  }
+
+  /// The rows whose key this one has got, in an order that is the same on all devices.
+  var displaced: [RecordVersion] {
+    guard let clock = row?.clock else { return [] }
+    return endedLives.filter { clock.displaces($0.clock) }
+      .sorted { one, other in
+        guard let first = one.clock.row, let second = other.clock.row else {
+          return one.clock.row == nil && other.clock.row != nil
+        }
+        return first.precedes(second)
+      }
+  }
+
+  /// Has the row come back that had the key last of those which have lost it to another one, when that has left it.
   mutating func returnDisplaced(rules: RowRules) -> [RecordAction] {
-    guard let displaced = endedLife, let row, isDeleted(by: rules),
-      !row.clock.ends(lifeOf: displaced.clock), row.clock.move(of: displaced.clock) == nil
-    else { return [] }
-    endedLife = nil
+    guard let row, isDeleted(by: rules) else { return [] }
+    let last =
+      endedLives.filter { !row.clock.ends(lifeOf: $0.clock) && row.clock.move(of: $0.clock) == nil }
+      .max { $0.created < $1.created }
+    guard let last, let displaced = takeEndedLife(where: { $0 == last }) else { return [] }
     change(to: rules.join.join(displaced, with: row), rules: rules)
     return [.writeRow]
   }
 
-  /// Hands on a life that was ended before anybody had told where it goes on.
-  mutating func handOverEndedLife(by clock: RecordClock) -> [RecordAction] {
-    guard let ended = endedLife, let move = clock.move(of: ended.clock) else { return [] }
-    endedLife = nil
-    let version = ended.handed(by: move)
-    return [.handOver(HandOver(move: move, version: version, base: [], isOfCloud: false))]
+  /// What becomes of a version of the row that has lost the key here, and has it again: what is kept of it is joined with
+  /// that.
+  mutating func rejoin(_ version: RecordVersion, rules: RowRules) -> RecordVersion {
+    let clock = version.clock
+    let own = takeEndedLife {
+      clock.isOfSameRow(as: $0.clock) && !clock.ends(lifeOf: $0.clock)
+        && clock.move(of: $0.clock) == nil
+    }
+    return own.map { rules.join.join($0, with: version) } ?? version
+  }
+
+  /// Hands on lives that were ended before anybody had told where they go on.
+  mutating func handOverEndedLives(by clock: RecordClock) -> [RecordAction] {
+    var handed: [RecordAction] = []
+    endedLives.removeAll { ended in
+      guard let move = clock.move(of: ended.clock) else { return false }
+      let version = ended.handed(by: move)
+      let hand = HandOver(move: move, version: version, base: [], isOfCloud: false)
+      handed.append(.handOver(hand))
+      return true
+    }
+    return handed
   }
 
   // MARK: Where it comes from

@@ -114,16 +114,18 @@ extension RecordState {
       cloud = .present(rules.record(server, tag: tag, over: server))
       return server.clock.isDeleted(by: rules.deletes) ? [] : [.writeRow]
     }
+    let isKnown = known.map { UTF8Bytes.equal($0.tag, tag) } ?? false
+    if !isKnown, isOfOtherFile(server, rules: rules) { return [.renumber] }
     // It is there: whatever an answer said, it has not vanished.
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }
-    if let known, UTF8Bytes.equal(known.tag, tag) { return [] }
-    if isOfOtherFile(server, rules: rules) { return [.renumber] }
+    if isKnown { return [] }
     let wasDirty = isDirty
     let mine = takingBackAdditions(of: own, from: server, rules: rules)
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
-    let joined = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
+    let merged = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
+    let joined = rejoin(merged, rules: rules)
     let handed =
-      handOverEndedLife(by: joined.clock)
+      handOverEndedLives(by: joined.clock)
       + handOvers(
         of: mine,
         wasDirty: wasDirty,
@@ -134,7 +136,7 @@ extension RecordState {
     if wasDirty { addAncestors(rules: rules) }
     forgotten = []
     // The one that has lost the key in the cloud too: the next save writes over it.
-    if displaced == nil { noteEndedLife(server, by: joined, wasDirty: false, rules: rules) }
+    noteEndedLife(server, by: joined, wasDirty: false, rules: rules)
     noteEndedLife(mine, by: joined, wasDirty: wasDirty, rules: rules)
     row = joined
     cloud = .present(rules.record(server, tag: tag, over: joined))
@@ -246,7 +248,8 @@ extension RecordState {
     }
     cloud = .absent
     forgotten = []
-    endedLife = nil
+    // Those that have lost the key to another row are on this device alone.
+    endedLives.removeAll { row?.clock.displaces($0.clock) != true }
     conflicts = 0
     // It still waits for the fetch to end, but for no word of a record.
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }

@@ -25,8 +25,8 @@ struct RecordState: Sendable, Hashable {
   /// It is not known here any more, but whoever deletes the row here has seen it. It is no part of the row's clock: there
   /// it would pass for seen by whoever has deleted the row elsewhere.
   var forgotten: [SeenTime] = []
-  /// A row whose key another one has got: where it goes on the record may tell that has not come yet.
-  var endedLife: RecordVersion?
+  /// Rows whose key another one has got, each as it was last: where they go on the record may tell that has not come yet.
+  var endedLives: [RecordVersion] = []
   /// How many conflicts have met its saves in a row.
   var conflicts = 0
 
@@ -57,7 +57,7 @@ struct RecordState: Sendable, Hashable {
 
   /// Whether nothing is left to be done, so that little has to be remembered.
   var isSettled: Bool {
-    !isDirty && placement == .inTable && hold == nil && endedLife == nil
+    !isDirty && placement == .inTable && hold == nil && endedLives.isEmpty
   }
 
   /// Whether it may be sent, at a time in milliseconds since 1970.

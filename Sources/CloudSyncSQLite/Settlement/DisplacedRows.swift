@@ -13,11 +13,13 @@ struct DisplacedRows: TransactionPart {
   /// Has all of them go where they can.
   func settle() throws(SQLiteError) {
     let stored = try stored.pending.displacing()
-    for key in transaction.keys(stored: stored, orLoaded: { $0.state.displaced != nil }) {
-      guard let row = try transaction.row(key), !row.isDeleted(by: tables[row.place].rules),
-        let displaced = row.state.displaced, let former = try formerKey(of: displaced, in: row)
-      else { continue }
-      try move(displaced, from: row, to: former)
+    for key in transaction.keys(stored: stored, orLoaded: { !$0.state.displaced.isEmpty }) {
+      for displaced in try transaction.row(key)?.state.displaced ?? [] {
+        guard let row = try transaction.row(key), !row.isDeleted(by: tables[row.place].rules),
+          let former = try formerKey(of: displaced, in: row)
+        else { continue }
+        try move(displaced, from: row, to: former)
+      }
     }
   }
 
@@ -89,7 +91,7 @@ extension LoadedRow {
   /// Whether another row may have its key.
   fileprivate func isFree(in table: RecordTable) -> Bool {
     values == nil && isDeleted(by: table.rules) && state.placement == .inTable
-      && state.endedLife == nil && state.hold == nil && state.filtering == nil
+      && state.endedLives.isEmpty && state.hold == nil && state.filtering == nil
       // Where edits win, what was added to a deleted row's counter is there still.
       && state.row?.clock.shares.isEmpty == true
   }

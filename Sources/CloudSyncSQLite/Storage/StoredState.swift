@@ -15,8 +15,7 @@ struct StoredState: Sendable, Hashable {
   /// Of a row whose deletion is put off, what it had that its table does not have.
   private var former: [VersionedColumn]
   private var forgotten: [SeenTime]
-  private var endedClock: RecordClock?
-  private var endedColumns: [VersionedColumn]
+  private var endedLives: [RecordVersion]
   private(set) var isDirty: Bool
   /// Whether it is of a row that is gone.
   private(set) var isTombstone: Bool
@@ -44,8 +43,7 @@ struct StoredState: Sendable, Hashable {
     former =
       state.placement == .deletionDeferred ? state.former.filter { !isStored($0.name) } : []
     forgotten = state.forgotten
-    endedClock = state.endedLife?.clock
-    endedColumns = state.endedLife?.columns ?? []
+    endedLives = state.endedLives
     isDirty = state.isDirty
     filtering = state.filtering
   }
@@ -104,7 +102,7 @@ struct StoredState: Sendable, Hashable {
       }
     }
     let isOld = { (name: String) in UTF8Bytes.equal(name, old) }
-    renameEndedLife(old, to: new)
+    for place in endedLives.indices { endedLives[place].rename(old, to: new) }
     for place in clock.shares.indices where isOld(clock.shares[place].column) {
       clock.shares[place].column = new
     }
@@ -123,22 +121,6 @@ struct StoredState: Sendable, Hashable {
     }
   }
 
-  private mutating func renameEndedLife(_ old: String, to new: String) {
-    guard var ended = endedClock else { return }
-    for place in ended.shares.indices where UTF8Bytes.equal(ended.shares[place].column, old) {
-      ended.shares[place].column = new
-    }
-    ended.shares.sort { $0.precedes($1) }
-    let columns = endedColumns.filter { !UTF8Bytes.equal($0.name, new) }
-      .map { column in
-        UTF8Bytes.equal(column.name, old)
-          ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
-          : column
-      }
-    let version = RecordVersion(clock: ended, columns: columns)
-    (endedClock, endedColumns) = (version.clock, version.columns)
-  }
-
   /// The columns that the cloud has of a row, and whose values are nowhere here since they were dropped.
   func forgottenColumns(value: (String) -> FieldValue?) -> [String] {
     guard !isTombstone, let cloud else { return [] }
@@ -149,9 +131,9 @@ struct StoredState: Sendable, Hashable {
       }
   }
 
-  /// Whether another row is kept beside it that had its key.
+  /// Whether other rows are kept beside it that had its key.
   var isDisplacing: Bool {
-    !isTombstone && endedClock.map { clock.displaces($0) } ?? false
+    !isTombstone && endedLives.contains { clock.displaces($0.clock) }
   }
 
   /// Puts a state together again.
@@ -188,7 +170,7 @@ struct StoredState: Sendable, Hashable {
     state.hold = hold
     state.conflicts = conflicts
     state.former = former
-    state.endedLife = endedClock.map { RecordVersion(clock: $0, columns: endedColumns) }
+    state.endedLives = endedLives
     state.filtering = filtering
     return state
   }
@@ -207,6 +189,31 @@ extension CloudRecord {
   }
 }
 
+extension RecordVersion {
+  /// Gives a column another name, of a version that is kept beside its table.
+  fileprivate mutating func rename(_ old: String, to new: String) {
+    var clock = clock
+    for place in clock.shares.indices where UTF8Bytes.equal(clock.shares[place].column, old) {
+      clock.shares[place].column = new
+    }
+    clock.shares.sort { $0.precedes($1) }
+    let columns = columns.filter { !UTF8Bytes.equal($0.name, new) }
+      .map { column in
+        UTF8Bytes.equal(column.name, old)
+          ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
+          : column
+      }
+    self = RecordVersion(clock: clock, columns: columns)
+  }
+}
+
+extension RecordVersion: CodedStruct {
+  package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
+    let clock = try coder.field("clock") { $0.clock }
+    self.init(clock: clock, columns: try coder.field("columns") { $0.columns })
+  }
+}
+
 extension StoredState: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     clock = try coder.field("clock") { $0.clock }
@@ -219,8 +226,7 @@ extension StoredState: CodedStruct {
     conflicts = try coder.field("conflicts") { $0.conflicts }
     former = try coder.field("former") { $0.former }
     forgotten = try coder.field("forgotten") { $0.forgotten }
-    endedClock = try coder.field("endedClock") { $0.endedClock }
-    endedColumns = try coder.field("endedColumns") { $0.endedColumns }
+    endedLives = try coder.field("endedLives") { $0.endedLives }
     isDirty = try coder.field("isDirty") { $0.isDirty }
     isTombstone = try coder.field("isTombstone") { $0.isTombstone }
   }

@@ -63,7 +63,8 @@ struct AssetStaging {
       let bytes = Array(bytes)
       return assets.asset(of: bytes) == asset ? bytes : nil
     }
-    for value in row.values ?? row.formerValues ?? [] {
+    // What a row had that has lost its key to another one is in the table no more.
+    for value in (row.values ?? []) + (row.formerValues ?? []) {
       switch value {
       case .blob(let bytes): if let found = meant(bytes) { return found }
       case .text(let text): if let found = meant(text.utf8) { return found }

@@ -176,11 +176,12 @@ struct LoadedRow {
 
   /// The state as it is to be kept: a row that is in no table has its large BLOBs with it.
   func stateToKeep(in table: RecordTable, on connection: SQLiteConnection) -> RecordState {
-    guard state.placement != .inTable, let version = state.row,
+    guard state.placement != .inTable || !state.endedLives.isEmpty,
       let staging = AssetStaging(table, connection)
     else { return state }
     var kept = state
-    kept.row = staging.inlined(version, of: self)
+    if state.placement != .inTable { kept.row = kept.row.map { staging.inlined($0, of: self) } }
+    kept.endedLives = kept.endedLives.map { staging.inlined($0, of: self) }
     return kept
   }
 

@@ -269,10 +269,8 @@ extension LoadedRow {
     {
       return (row, true)
     }
-    guard let displaced = state.displaced, !move.isUnion, displaced.clock.row == move.row else {
-      return nil
-    }
-    return (displaced, false)
+    if move.isUnion { return nil }
+    return state.displaced.first { $0.clock.row == move.row }.map { ($0, false) }
   }
 }
 

@@ -134,8 +134,11 @@ extension Model {
       if rules.editWins {
         state.columns = row.local.columns
         state.counter = row.local.counter
+        // What was seen of a former life stays seen, also of columns that this version of the app does not know.
         state.seen = row.local.columns.mapValues(\.time)
+          .merging(row.local.seen, uniquingKeysWith: max)
         state.seenShares = row.local.counter.mapValues(\.time)
+          .merging(row.local.seenShares, uniquingKeysWith: max)
       }
       write(key, state)
       mirror(key, .edited(.deleted([], at: HybridTime(rawValue: Int64(time)))))
