@@ -322,6 +322,8 @@ struct SimulationTests {
         45_000_187, 45_000_001,
         // An engine with another filter, which was still open, held rows back that the present one sends.
         45_000_026, 45_000_357,
+        // The checker did not know that who ends one of two lives under one key ends both.
+        47_000_314,
       ] as [UInt64]
     )
   )

@@ -34,8 +34,9 @@ extension RowHistories {
     else { return false }
     return way.enumerated()
       .allSatisfy { place, one in
+        // Of two lives that have met under one key whoever ends one ends both.
         guard let history = self[one.row], !history.isUnsure, !isVanished(history),
-          !history.hasUnknownLife
+          !history.hasUnknownLife, !history.isDoubled
         else { return false }
         let ends = history.deletions.filter { $0.life == nil || $0.life == one.life }
         let births = history.insertions.filter { $0.born == one.life }
