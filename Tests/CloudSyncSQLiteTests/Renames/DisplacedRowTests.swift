@@ -1,0 +1,118 @@
+import CloudSyncSQLite
+import CloudSyncTestSupport
+import Testing
+
+/// Rows whose keys others have got on other devices, and that cannot go back to keys which they had before.
+@Suite("Rows that are in no table because others have their keys")
+struct DisplacedRowTests {
+  private static let start: Int64 = 1_700_000_000_000
+  private static let all = "SELECT id, hex(t) FROM p ORDER BY id"
+
+  private typealias Bench = (SyncHarness, devices: [SyncHarness.Device])
+
+  private func bench(
+    count: Int,
+    options: (Int) -> SyncEngineOptions = { _ in SyncEngineOptions() },
+    in bench: SyncHarness = SyncHarness()
+  ) throws -> Bench {
+    let schema = "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, t BLOB)"
+    let devices = try (0..<count)
+      .map { try bench.device("d\($0)", schema, tables: ["p"], options: options($0)) }
+    let rows = (0..<count).map { "('\($0)', x'0\($0)')" }.joined(separator: ", ")
+    try devices[0].execute("INSERT INTO p VALUES\(rows)", at: Self.start)
+    for device in devices { try bench.sync(device) }
+    return (bench, devices)
+  }
+
+  /// Has a device give its row the key that others give to theirs, and make another one under the former key.
+  private func give(_ number: Int, of devices: [SyncHarness.Device]) throws {
+    let sql = """
+      UPDATE p SET id = 'k' WHERE id = '\(number)'; INSERT INTO p VALUES('\(number)', x'1\(number)')
+      """
+    try devices[number].execute(sql, at: Self.start + Int64(number + 1) * 60_000)
+  }
+
+  private func syncAll(_ bench: SyncHarness, _ devices: [SyncHarness.Device]) throws {
+    for device in devices + devices { try bench.sync(device) }
+  }
+
+  @Test("Of three rows that get one key none is lost: they come back one after the other")
+  func three() throws {
+    let (bench, devices) = try bench(count: 3)
+    for number in devices.indices { try give(number, of: devices) }
+    try syncAll(bench, devices)
+    for device in devices {
+      #expect(
+        try device.lines(Self.all) == ["'0'|'10'", "'1'|'11'", "'2'|'12'", "'k'|'02'"],
+        "\(device.name)"
+      )
+    }
+    for (number, next) in [(2, "'01'"), (1, "'00'")] {
+      let time = Self.start + Int64(600 + number) * 60_000
+      try devices[number].execute("DELETE FROM p WHERE id = 'k'", at: time)
+      try syncAll(bench, devices)
+      for device in devices {
+        #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == [next], "\(device.name)")
+      }
+    }
+    for device in devices { #expect(try bench.displaced(device) == []) }
+  }
+
+  @Test("A lost zone does not take them along")
+  func lostZone() throws {
+    let (bench, devices) = try bench(count: 2)
+    for number in devices.indices { try give(number, of: devices) }
+    try syncAll(bench, devices)
+    #expect(try bench.displaced(devices[0]) == ["'k'"])
+
+    try bench.deleteZone()
+    try syncAll(bench, devices)
+    #expect(try bench.displaced(devices[0]) == ["'k'"])
+    try devices[0].execute("DELETE FROM p WHERE id = 'k'", at: Self.start + 6_000_000)
+    try syncAll(bench, devices)
+    for device in devices {
+      #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == ["'00'"])
+    }
+  }
+
+  @Test("Their large BLOBs come back with them")
+  func assets() throws {
+    let folder = try TestFolder("displaced")
+    let (bench, devices) = try bench(
+      count: 2,
+      options: { number in
+        var options = SyncEngineOptions()
+        options.assets = AssetOptions(folder: "\(folder.path)/\(number)", threshold: 1_000)
+        return options
+      },
+      in: SyncHarness(assetFolder: folder.path + "/cloud")
+    )
+    try devices[0].execute("UPDATE p SET t = zeroblob(3000) WHERE id = '0'", at: Self.start + 1_000)
+    try syncAll(bench, devices)
+    for number in devices.indices { try give(number, of: devices) }
+    try syncAll(bench, devices)
+    #expect(try bench.displaced(devices[0]) == ["'k'"])
+
+    try devices[0].execute("DELETE FROM p WHERE id = 'k'", at: Self.start + 600_000)
+    try syncAll(bench, devices)
+    for device in devices {
+      #expect(try device.lines("SELECT length(t) FROM p WHERE id = 'k'") == ["3000"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("What is edited of one is not lost when another device has put it back")
+  func putBack() throws {
+    let (bench, devices) = try bench(count: 3)
+    try devices[0].execute("UPDATE p SET id = 'k' WHERE id = '0'", at: Self.start + 60_000)
+    try bench.sync(devices[0], devices[2])
+    // One edits the row, and another gives its key to its own, before they hear of each other.
+    try devices[2].execute("UPDATE p SET t = x'55' WHERE id = 'k'", at: Self.start + 90_000)
+    try devices[1].execute("UPDATE p SET id = 'k' WHERE id = '1'", at: Self.start + 120_000)
+    try syncAll(bench, [devices[1], devices[0], devices[2]])
+    for device in devices {
+      #expect(try device.lines(Self.all).contains { $0.hasSuffix("|'55'") }, "\(device.name)")
+      #expect(try bench.unclean(device) == [] && bench.displaced(device) == [], "\(device.name)")
+    }
+  }
+}
