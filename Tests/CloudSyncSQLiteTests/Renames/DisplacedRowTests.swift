@@ -58,6 +58,22 @@ struct DisplacedRowTests {
     for device in devices { #expect(try bench.displaced(device) == []) }
   }
 
+  @Test("One device keeps all of them when the others are gone")
+  func lastDevice() throws {
+    let (bench, devices) = try bench(count: 3)
+    let last = devices[0]
+    for number in devices.indices { try give(number, of: devices) }
+    try bench.sync(last, devices[1], last)
+    try bench.sync(devices[2], last)
+    for (number, next) in ["'01'", "'00'"].enumerated() {
+      let time = Self.start + Int64(600 + number) * 60_000
+      try last.execute("DELETE FROM p WHERE id = 'k'", at: time)
+      try bench.sync(last)
+      #expect(try last.lines("SELECT hex(t) FROM p WHERE id = 'k'") == [next])
+    }
+    #expect(try bench.displaced(last) == [])
+  }
+
   @Test("A lost zone does not take them along")
   func lostZone() throws {
     let (bench, devices) = try bench(count: 2)
