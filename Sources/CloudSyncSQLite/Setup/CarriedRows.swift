@@ -13,6 +13,8 @@ struct CarriedRows: TransactionPart {
   let formerColumns: [String]
   /// The new names of columns by the former ones.
   var renamedColumns: [String: String] = [:]
+  /// Whether all edits were captured until now.
+  var isCaptured = true
 
   var table: RecordTable { tables[place] }
 
@@ -91,7 +93,8 @@ struct CarriedRows: TransactionPart {
     isOtherRecord: Bool
   ) {
     let rules = table.rules
-    let renamed = state.renamed(renamedColumns, deletes: rules.deletes)
+    let isUnchanged = isCaptured || values != nil && digest == values.map { table.digest(of: $0) }
+    let renamed = state.renamed(renamedColumns, deletes: rules.deletes, isUnchanged: isUnchanged)
     var loaded = RecordStore.Loaded()
     loaded.state = renamed.state(deletes: rules.deletes) { self.value(of: $0, in: values) }
     loaded.source = source

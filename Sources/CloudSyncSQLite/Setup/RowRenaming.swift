@@ -20,7 +20,8 @@ struct RowRenaming: TransactionPart {
       transaction: transaction,
       place: place,
       formerColumns: renaming.former.columns,
-      renamedColumns: renaming.columns
+      renamedColumns: renaming.columns,
+      isCaptured: renaming.isTold
     )
     let edited = try renameEdited(by: rows)
     // Clean ones become pending.

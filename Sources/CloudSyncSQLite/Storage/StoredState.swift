@@ -61,13 +61,27 @@ struct StoredState: Sendable, Hashable {
   /// The same of a table whose columns have other names: what the cloud has under the former ones counts no more.
   ///
   /// Another version of the app may have set a column under its new name before: the newer one stays.
-  func renamed(_ names: [String: String], deletes policy: DeletePolicy) -> StoredState {
+  ///
+  /// - Parameters:
+  ///   - names: The new names by the former ones.
+  ///   - policy: What becomes of rows that are deleted here and edited there.
+  ///   - isUnchanged: Whether nobody can have changed the row in its table unseen. Else the table's value stands, to be
+  ///     compared with what the cloud has under both names.
+  /// - Returns: The state.
+  func renamed(
+    _ names: [String: String],
+    deletes policy: DeletePolicy,
+    isUnchanged: Bool
+  ) -> StoredState {
     if names.isEmpty { return self }
     var renamed = self
     let former = names.keys.sortedByBytes()
     for old in former {
       guard let new = names[old] else { continue }
       renamed.rename(old, to: new)
+      if !isUnchanged, !keptOfTable.isEmpty {
+        renamed.kept.removeAll { UTF8Bytes.equal($0.name, new) }
+      }
     }
     if let cloud {
       renamed.forgotten += cloud.clock.seenTimes(of: former, deletes: policy)

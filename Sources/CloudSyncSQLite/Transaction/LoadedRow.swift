@@ -174,6 +174,15 @@ struct LoadedRow {
     return row
   }
 
+  /// Has a column as the cloud has it in the version known here, whatever its table has.
+  mutating func restore(_ column: VersionedColumn) {
+    guard let known = state.row?[column.name], known.time == column.time,
+      !ValueContent.areEqual(known.value, column.value)
+    else { return }
+    state.row?.set(column)
+    needsWrite = true
+  }
+
   /// The state as it is to be kept: a row that is in no table has its large BLOBs with it.
   func stateToKeep(in table: RecordTable, on connection: SQLiteConnection) -> RecordState {
     guard state.placement != .inTable || !state.endedLives.isEmpty,

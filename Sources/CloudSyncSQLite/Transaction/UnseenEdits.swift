@@ -70,7 +70,16 @@ struct UnseenEdits: TransactionPart {
     let table = tables[row.place]
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
+    var own = row
     for (edit, content) in zip(table.edits(of: values), zip(values, table.defaults)) {
+      // Others have set it under its new name before the table was rebuilt, which has the former one's value.
+      if let theirs = version[edit.name],
+        let former = formerNames[edit.name].flatMap({ version[$0] }),
+        ValueContent.areEqual(former.value, edit.value)
+      {
+        own.restore(theirs)
+        continue
+      }
       // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
       let isFilled =
         content.0 != content.1
@@ -87,6 +96,7 @@ struct UnseenEdits: TransactionPart {
         changed.append(change)
       }
     }
+    if own.isOutdated { keep(own) }
     // Edits of others outrank it: it is later than the version that was converted, and than nothing else.
     if !converted.isEmpty {
       try reduce(.edited(.updated(converted, at: .zero)), of: row.key, in: row.place)

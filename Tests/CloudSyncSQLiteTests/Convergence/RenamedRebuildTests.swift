@@ -1,0 +1,41 @@
+import CloudSyncSQLite
+import Testing
+
+/// A migration that gives a column another name by making its table anew: no trigger tells of the name, nor of what is
+/// edited before the next engine starts.
+@Suite("Tables that are made anew with another name of a column")
+struct RenamedRebuildTests {
+  private static let rebuild = """
+    CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, name TEXT, n INTEGER);
+    INSERT INTO fresh SELECT * FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+    """
+
+  @Test(
+    "An edit right after it stays, whether or not another device has sent the new name before",
+    arguments: [false, true],
+    [false, true]
+  )
+  func editedAfter(hasSynced: Bool, isEdited: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    let start: Int64 = 1_700_000_000_000
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 1)", at: start)
+    try bench.sync(mac, phone)
+    let rename = "ALTER TABLE notes RENAME COLUMN title TO name"
+    try bench.restart(mac, ["notes"], after: rename)
+    if isEdited {
+      try mac.execute("UPDATE notes SET name = 'B1' WHERE id = 'b'", at: start + 100_000)
+    }
+    try bench.sync(mac)
+    if hasSynced { try bench.sync(phone, mac) }
+    let edit = "UPDATE notes SET name = 'A2' WHERE id = 'a'; UPDATE notes SET n = 2 WHERE id = 'b'"
+    try bench.restart(phone, ["notes"], after: "\(Self.rebuild); \(edit)")
+    try bench.sync(phone, mac)
+
+    let other = isEdited ? "'b'|'B1'|2" : "'b'|'B'|2"
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM notes") == ["'a'|'A2'|1", other], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+}
