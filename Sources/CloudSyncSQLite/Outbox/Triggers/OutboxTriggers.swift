@@ -188,7 +188,12 @@ struct OutboxTriggers {
 
   private func note(_ search: ReplacedRowSearch, but row: String) -> String {
     let name = table.name.quotedName
-    let isSame = table.isSameKey(name, as: row)
+    var isSame = table.isSameKey(name, as: row)
+    // Before an insertion SQLite says -1 of a number that it has still to choose (https://sqlite.org/lang_createtrigger.html
+    // calls it undefined); another row may have that one.
+    if row == "new", table.schema.hasIntegerKey, let key = table.key.first {
+      isSame += " AND new.\(key.name.quotedName) <> -1"
+    }
     return entry(of: name, change: replacement, from: search.source(unless: isSame))
   }
 
