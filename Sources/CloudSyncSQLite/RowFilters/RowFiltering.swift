@@ -111,8 +111,7 @@ struct RowFiltering: TransactionPart {
     if row.isDeleted(by: rules) { return try reason(forDeleted: row, version: version) }
     if try isMismatched(row) { return Reason() }
     for parent in try parents(of: row, version: version) {
-      var visited: Set<RowKey> = [row.rowKey]
-      if try staysHere(parent, visited: &visited) { return Reason(parent: parent.key.name) }
+      if try staysHere(parent, neededBy: row.rowKey) { return Reason(parent: parent.key.name) }
     }
     return nil
   }
@@ -133,8 +132,7 @@ struct RowFiltering: TransactionPart {
         }
         target = last
       }
-      var visited: Set<RowKey> = [row.rowKey]
-      return try staysHere(target, visited: &visited) ? Reason(parent: target.key.name) : nil
+      return try staysHere(target, neededBy: row.rowKey) ? Reason(parent: target.key.name) : nil
     }
     guard let endsMismatched = row.endsMismatched else { return former }
     return endsMismatched ? Reason() : nil
@@ -149,21 +147,19 @@ struct RowFiltering: TransactionPart {
     return try filter.matches(rowOf: row.key, on: connection) == false
   }
 
-  /// Whether a row is not in the cloud and does not get there, for its own condition or for that of a row that it needs.
-  private func staysHere(
-    _ row: LoadedRow,
-    visited: inout Set<RowKey>
-  ) throws(SQLiteError) -> Bool {
-    let rules = tables[row.place].rules
-    if let known = row.state.known, !known.clock.isDeleted(by: rules.deletes) { return false }
-    guard row.values != nil || row.state.row != nil, visited.insert(row.rowKey).inserted else {
-      return false
-    }
-    if try isMismatched(row) { return true }
-    guard let version = row.state.row else { return false }
-    for parent in try parents(of: row, version: version)
-    where try staysHere(parent, visited: &visited) {
-      return true
+  /// Whether a row is not in the cloud and does not get there, for its own condition or for that of a row that it needs,
+  /// by however many others.
+  private func staysHere(_ row: LoadedRow, neededBy first: RowKey) throws(SQLiteError) -> Bool {
+    var visited: Set<RowKey> = [first]
+    var open = [row]
+    while let row = open.popLast() {
+      let rules = tables[row.place].rules
+      if let known = row.state.known, !known.clock.isDeleted(by: rules.deletes) { continue }
+      guard row.values != nil || row.state.row != nil, visited.insert(row.rowKey).inserted else {
+        continue
+      }
+      if try isMismatched(row) { return true }
+      if let version = row.state.row { open += try parents(of: row, version: version) }
     }
     return false
   }
