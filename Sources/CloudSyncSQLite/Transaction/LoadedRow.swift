@@ -139,12 +139,16 @@ struct LoadedRow {
   /// that nobody has set.
   mutating func takeFilling(in table: RecordTable) {
     if unwrittenColumns.isEmpty { return }
-    if let digest, let values { isChangedUnseen = digest != table.digest(of: values) }
+    // What the new columns were filled with is told below: it is no change of what was known.
+    if let digest, let values {
+      isChangedUnseen = digest != table.digest(of: values, without: unwrittenColumns)
+    }
     guard let values, let version = state.row, !state.isDeleted(by: table.rules)
     else { return }
     let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in
       guard let place = table.places.number(of: name), !table.isDefault(values[place], at: place),
-        let kept = version[name], kept.time == .zero, !table.rules.isCounter(name)
+        let kept = version[name], kept.time == .zero, table.isDefault(kept.value, at: place),
+        !table.rules.isCounter(name)
       else { return nil }
       return ColumnEdit(name: name, value: table.transport.fieldValue(values[place]))
     }

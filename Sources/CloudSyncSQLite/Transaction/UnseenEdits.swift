@@ -70,12 +70,11 @@ struct UnseenEdits: TransactionPart {
     let table = tables[row.place]
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
-    for (edit, content) in zip(table.edits(of: values), zip(values, table.defaults)) {
-      // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
-      let isFilled =
-        content.0 != content.1
-        || !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
-      guard isFilled,
+    for edit in table.edits(of: values) {
+      // What is kept beside the table is not in it yet, if its column has just been added. What that was filled with is older
+      // than every edit.
+      let isAdded = row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
+      guard !isAdded,
         let theirs = version[edit.name] ?? formerNames[edit.name].flatMap({ version[$0] }),
         let former = formerValue(of: theirs, as: edit.name, in: row, than: mine),
         !ValueContent.areEqual(former, edit.value)
