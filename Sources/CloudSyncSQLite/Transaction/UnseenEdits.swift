@@ -71,11 +71,14 @@ struct UnseenEdits: TransactionPart {
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
     for edit in table.edits(of: values) {
+      let formerName = formerNames[edit.name]
       // What is kept beside the table is not in it yet, if its column has just been added. What that was filled with is older
       // than every edit.
-      let isAdded = row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
+      let isAdded =
+        formerName == nil
+        && row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
       guard !isAdded,
-        let theirs = version[edit.name] ?? formerNames[edit.name].flatMap({ version[$0] }),
+        let theirs = version[edit.name] ?? formerName.flatMap({ version[$0] }),
         let former = formerValue(of: theirs, as: edit.name, in: row, than: mine),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
