@@ -110,8 +110,9 @@ struct RowFiltering: TransactionPart {
     let rules = tables[row.place].rules
     if row.isDeleted(by: rules) { return try reason(forDeleted: row, version: version) }
     if try isMismatched(row) { return Reason() }
-    for parent in try parents(of: row, version: version) {
-      if try staysHere(parent, neededBy: row.rowKey) { return Reason(parent: parent.key.name) }
+    for parent in try parents(of: row, version: version)
+    where try staysHere(parent, neededBy: row.rowKey) {
+      return Reason(parent: parent.key.name)
     }
     return nil
   }

@@ -113,7 +113,7 @@ struct CarriedRows: TransactionPart {
       values: values,
       loaded: loaded
     )
-    row.takeFilling(in: table)
+    row.takeFilling(in: table, renamed: Array(renamedColumns.values))
     if isOtherRecord { row.renameSuccessor(in: table) }
     transaction.keep(row)
   }

@@ -171,9 +171,14 @@ final class RecordTable: Sendable {
 
   /// A digest of a row, in which columns count for nothing that hold their constant default: so a column that is added
   /// changes none.
-  func digest(of values: [SQLiteValue]) -> Int64 {
+  func digest(of values: [SQLiteValue]) -> Int64 { digest(of: values, without: []) }
+
+  /// The same of a row that did not have some of its columns when it was stored, by their names.
+  func digest(of values: [SQLiteValue], without columns: [String]) -> Int64 {
+    let absent = columns.compactMap { places.number(of: $0) }
     var digest = RowDigest()
-    for place in values.indices where !isDefault(values[place], at: place) {
+    for place in values.indices
+    where !isDefault(values[place], at: place) && !absent.contains(place) {
       digest.add(.integer(columnNumbers[place]))
       digest.add(values[place])
     }
@@ -185,6 +190,11 @@ final class RecordTable: Sendable {
     // Most columns have none.
     if hasNullDefault[place] { return if case .null = value { true } else { false } }
     return value == defaults[place]
+  }
+
+  /// The same of a value as it travels.
+  func isDefault(_ value: FieldValue, at place: Int) -> Bool {
+    defaults[place].map { ValueContent.areEqual(transport.fieldValue($0), value) } ?? false
   }
 
   func rows(on connection: SQLiteConnection) -> TableRows {

@@ -137,14 +137,25 @@ struct LoadedRow {
 
   /// Takes what somebody has filled columns with that the table has got since, where others have no more than its default:
   /// that nobody has set.
-  mutating func takeFilling(in table: RecordTable) {
+  ///
+  /// - Parameters:
+  ///   - table: Its table.
+  ///   - renamed: The new names of columns that the table had before, under other names.
+  mutating func takeFilling(in table: RecordTable, renamed: [String] = []) {
     if unwrittenColumns.isEmpty { return }
-    if let digest, let values { isChangedUnseen = digest != table.digest(of: values) }
+    // What the new columns were filled with is told below: it is no change of what was known.
+    if let digest, let values {
+      let added = unwrittenColumns.filter { name in
+        !renamed.contains { UTF8Bytes.equal($0, name) }
+      }
+      isChangedUnseen = digest != table.digest(of: values, without: added)
+    }
     guard let values, let version = state.row, !state.isDeleted(by: table.rules)
     else { return }
     let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in
       guard let place = table.places.number(of: name), !table.isDefault(values[place], at: place),
-        let kept = version[name], kept.time == .zero, !table.rules.isCounter(name)
+        let kept = version[name], kept.time == .zero, table.isDefault(kept.value, at: place),
+        !table.rules.isCounter(name)
       else { return nil }
       return ColumnEdit(name: name, value: table.transport.fieldValue(values[place]))
     }

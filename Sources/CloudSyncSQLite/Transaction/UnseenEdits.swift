@@ -71,21 +71,22 @@ struct UnseenEdits: TransactionPart {
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
     var own = row
-    for (edit, content) in zip(table.edits(of: values), zip(values, table.defaults)) {
+    for edit in table.edits(of: values) {
+      let formerName = formerNames[edit.name]
       // Others have set it under its new name before the table was rebuilt, which has the former one's value.
-      if let theirs = version[edit.name],
-        let former = formerNames[edit.name].flatMap({ version[$0] }),
+      if let theirs = version[edit.name], let former = formerName.flatMap({ version[$0] }),
         ValueContent.areEqual(former.value, edit.value)
       {
         own.restore(theirs)
         continue
       }
-      // What is kept beside the table is not in it yet, if its column has just been added and nobody has filled it.
-      let isFilled =
-        content.0 != content.1
-        || !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
-      guard isFilled,
-        let theirs = version[edit.name] ?? formerNames[edit.name].flatMap({ version[$0] }),
+      // What is kept beside the table is not in it yet, if its column has just been added. What that was filled with is older
+      // than every edit.
+      let isAdded =
+        formerName == nil
+        && row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
+      guard !isAdded,
+        let theirs = version[edit.name] ?? formerName.flatMap({ version[$0] }),
         let former = formerValue(of: theirs, as: edit.name, in: row, than: mine),
         !ValueContent.areEqual(former, edit.value)
       else { continue }

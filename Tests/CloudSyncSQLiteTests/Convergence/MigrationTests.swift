@@ -174,6 +174,56 @@ struct MigrationTests {
     }
   }
 
+  @Test(
+    "What a migration fills a new column with gives way to what a newer version has set, and counts as no unseen edit",
+    arguments: ["ALTER TABLE notes ADD COLUMN z TEXT DEFAULT 'd'", MigrationTests.rebuild]
+  )
+  func filledOverEdit(migration: String) async throws {
+    let (bench, mac, phone) = try pair()
+    let filling = "\(migration); UPDATE notes SET z = 'y'"
+    try bench.restart(mac, ["notes"], after: filling)
+    try bench.sync(mac)
+    try mac.execute("UPDATE notes SET z = 'set' WHERE id = 'b'")
+    try bench.sync(mac, phone)
+    try bench.restart(
+      phone,
+      ["notes"],
+      after: "\(filling); UPDATE notes SET stars = 9 WHERE id = 'c'"
+    )
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT id, stars, z FROM notes ORDER BY id")
+      #expect(rows == ["'a'|1|'y'", "'b'|2|'set'", "'c'|9|'y'"], "\(device.name)")
+      #expect(try await device.engine.verify().differences == [], "\(device.name)")
+    }
+  }
+
+  @Test(
+    "What a migration fills a new column with gives way to what a newer version had before its first sync"
+  )
+  func filledOverFound() throws {
+    let bench = SyncHarness()
+    let added = "ALTER TABLE notes ADD COLUMN z TEXT DEFAULT 'd'"
+    let rows = "INSERT INTO notes VALUES('a', 'A', 1, 'set'), ('b', 'B', 2, 'd')"
+    let mac = try bench.device("mac", "\(Self.schema); \(added); \(rows)", tables: ["notes"])
+    let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+    try bench.sync(mac, phone)
+    try bench.restart(phone, ["notes"], after: "\(added); UPDATE notes SET z = 'y'")
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT id, z FROM notes ORDER BY id")
+      #expect(rows == ["'a'|'set'", "'b'|'y'"], "\(device.name)")
+    }
+  }
+
+  private static let rebuild = """
+    CREATE TABLE new(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER, z TEXT DEFAULT 'd');
+    INSERT INTO new(id, title, stars) SELECT id, title, stars FROM notes;
+    DROP TABLE notes; ALTER TABLE new RENAME TO notes
+    """
+
   @Test("Names of a table and a column get letters of the other case: no row and no edit is lost")
   func spelledInOtherCase() throws {
     let (bench, mac, phone) = try pair()
