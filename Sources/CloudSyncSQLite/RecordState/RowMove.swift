@@ -82,14 +82,16 @@ extension RecordClock {
   ///
   /// A life that whoever has changed the key had not heard of goes along if it has begun by then, and after the same end as
   /// the one that moved: two devices have inserted it without knowing of each other. Otherwise it is another row.
-  func move(of other: RecordClock) -> RowMove? {
-    let place = moves.firstIndex { move in
+  func move(of other: RecordClock) -> RowMove? { place(ofMoveOf: other).map { last(beside: $0) } }
+
+  /// Where the first change of a key is noted that has taken along the life which a clock of the same record tells of.
+  fileprivate func place(ofMoveOf other: RecordClock) -> Int? {
+    moves.firstIndex { move in
       if let row = other.row { return move.ends(row, begunAt: other.created) }
       return move.isOfInserted && other.created > move.since
         && (other.created <= move.life
           || other.created <= move.time && other.lastEnd == move.since)
     }
-    return place.map { last(beside: $0) }
   }
 
   /// As which record a row went on that was here first.
@@ -156,9 +158,10 @@ extension RecordVersion {
   /// Notes that lives have moved: the present one too, if it is among them.
   mutating func note(moves: [RowMove]) {
     note(inClock: moves)
-    guard let move = clock.move(of: clock) else { return }
+    guard let place = clock.place(ofMoveOf: clock) else { return }
     if clock.isArrival { return forget(deletes: .deleteWins) }
-    let life = max(created, move.life)
+    // Where the row has gone last is another life's end, which ends no row that was inserted here meanwhile.
+    let life = max(created, clock.moves[place].life)
     end(life, at: life, deletes: .deleteWins)
   }
 
@@ -196,10 +199,15 @@ extension RecordVersion {
 }
 
 extension RowMove {
-  /// Whether another change of the same row's key counts instead of it: the one that has given it a key later.
+  /// Whether another change of the same row's key counts instead of it: the one that has given it a key later; but one that
+  /// has followed another row's key does so only if the row had come back to the key that it leaves after the other one.
   func counts(before other: RowMove) -> Bool {
-    isFollowing != other.isFollowing ? isFollowing : arrives(before: other)
+    if isFollowing == other.isFollowing { return arrives(before: other) }
+    return isFollowing ? !follows(other) : other.follows(self)
   }
+
+  /// Whether it ends a life of the row that came after the one which another change has ended.
+  private func follows(_ other: RowMove) -> Bool { !isOfInserted && life > other.life }
 
   /// Whether the row that it leads to got its key before another one.
   func arrives(before other: RowMove) -> Bool {

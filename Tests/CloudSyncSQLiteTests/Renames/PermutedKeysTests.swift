@@ -290,4 +290,65 @@ struct PermutedKeysTests {
     #expect(try mac.lines("SELECT * FROM p ORDER BY id") == kept)
     #expect(try phone.lines("SELECT * FROM p ORDER BY id") == kept)
   }
+
+  @Test("A row that is inserted with a key is not the one that was given it again meanwhile")
+  func givenAgain() throws {
+    let bench = SyncHarness()
+    let schema = "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, t TEXT)"
+    let devices = try (0..<3).map { try bench.device("\($0)", schema, tables: ["p"]) }
+    try devices[0].execute("INSERT INTO p VALUES('1', 'x'), ('2', 'y')", at: Self.start)
+    for device in devices { try bench.sync(device) }
+    let insert = "UPDATE p SET id = '7' WHERE id = '2'; INSERT INTO p VALUES('2', 'new')"
+    try devices[0].execute(insert, at: Self.start + 60_000)
+    let swap = """
+      UPDATE p SET id = 't' WHERE id = '2'; UPDATE p SET id = '2' WHERE id = '1';
+      UPDATE p SET id = '1' WHERE id = 't';
+      """
+    try devices[2].execute(swap + swap, at: Self.start + 120_000)
+    try devices[1].execute("UPDATE p SET id = '8' WHERE id = '2'", at: Self.start + 180_000)
+    for number in [2, 1, 0, 1, 2] { try bench.sync(devices[number]) }
+    for device in devices {
+      try expect(["'1'|'x'", "'2'|'new'", "'8'|'y'"], on: device, of: bench)
+    }
+  }
+
+  @Test("A row that went back to a former key follows who has given it another one there before")
+  func givenBeforeReturn() throws {
+    let (bench, mac, phone) = try pair()
+    try phone.execute("UPDATE p SET id = '7' WHERE id = '1'", at: Self.start + 60_000)
+    try mac.execute(Self.sql([2, 1, 3]), at: Self.start + 120_000)
+    try mac.execute(Self.sql([2, 1, 3]), at: Self.start + 180_000)
+    try phone.execute("UPDATE p SET id = '1' WHERE id = '2'", at: Self.start + 240_000)
+    try bench.sync(phone)
+    let swap = "UPDATE p SET id = '2' WHERE id = '1'; UPDATE p SET id = '1' WHERE id = '7'"
+    try phone.execute(swap, at: Self.start + 300_000)
+    try bench.sync(mac, phone, mac)
+    for device in [mac, phone] {
+      try expect(["'1'|'x'", "'2'|'y'", "'3'|'z'"], on: device, of: bench)
+    }
+  }
+
+  @Test("A row that goes back gives way to one that was given the key, however long before")
+  func olderGift() throws {
+    let bench = SyncHarness()
+    let schema = "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, t TEXT)"
+    let devices = try (0..<3).map { try bench.device("\($0)", schema, tables: ["p"]) }
+    let rows = "INSERT INTO p VALUES('0', 'w'), ('1', 'x'), ('2', 'y'), ('3', 'z')"
+    try devices[0].execute(rows, at: Self.start)
+    for device in devices { try bench.sync(device) }
+    func move(_ keys: [(String, String)], by number: Int, at minute: Int64) throws {
+      let steps = keys.map { "UPDATE p SET id = '\($1)' WHERE id = '\($0)'" }
+      try devices[number]
+        .execute(steps.joined(separator: "; "), at: Self.start + minute * 60_000)
+    }
+    try move([("2", "t"), ("0", "2"), ("1", "0"), ("t", "1")], by: 1, at: 1)
+    try move([("1", "t"), ("0", "1"), ("t", "0")], by: 0, at: 2)
+    try move([("3", "t"), ("0", "3"), ("t", "0")], by: 2, at: 3)
+    for number in [2, 0, 1, 2, 0, 1, 2] { try bench.sync(devices[number]) }
+    for device in devices {
+      #expect(try device.lines("SELECT id FROM p WHERE t = 'y'") == ["'1'"], "\(device.name)")
+      #expect(try device.lines("SELECT t FROM p ORDER BY 1") == ["'w'", "'x'", "'y'", "'z'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }
