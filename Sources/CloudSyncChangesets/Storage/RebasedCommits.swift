@@ -26,17 +26,23 @@ struct RebasedCommits {
         """
       )
     }
-    let heads = Heads(connection: connection)
     for original in header.originals {
       try connection.run(
         "INSERT OR IGNORE INTO changesets_rebased VALUES(?1, ?2)",
         .blob(original.bytes),
         .integer(row.seq)
       )
-      guard let seq = try log.number(of: original) else { continue }
-      // Whatever it says, what is in the history stays what it is.
-      let original = try log.row(seq)
-      if original.isBeside { try heads.remove(seq: seq, branch: original.branch) }
+    }
+    // Whatever it says, what is in the history stays what it is.
+    let heads = Heads(connection: connection)
+    let beside = try heads.allBeside()
+    if beside.isEmpty { return }
+    let covered = try CoveredCommits(connection)
+    for head in beside {
+      let row = try log.row(head.seq)
+      if row.branch == head.branch, try covered.isDone(row) {
+        try heads.remove(seq: head.seq, branch: head.branch)
+      }
     }
   }
 
@@ -56,18 +62,18 @@ struct RebasedCommits {
     ) != nil
   }
 
-  /// What stands for commits of the log, by their numbers: of several the first that goes on from the horizon.
-  func places() throws(ChangesetError) -> [Int64: LogRow] {
-    var places: [Int64: LogRow] = [:]
+  /// What stands for commits that is not beside the horizon itself: of several the first.
+  func standing() throws(ChangesetError) -> [ChangesetID: LogRow] {
+    var standing: [ChangesetID: LogRow] = [:]
     for (original, seq) in try all() {
       let row = try log.row(seq)
-      guard !row.isBeside, let number = try log.number(of: original) else { continue }
-      if let known = places[number], (known.generation, known.id) < (row.generation, row.id) {
+      guard !row.isBeside else { continue }
+      if let known = standing[original], (known.generation, known.id) < (row.generation, row.id) {
         continue
       }
-      places[number] = row
+      standing[original] = row
     }
-    return places
+    return standing
   }
 
   /// What commits of the log stand for, by their numbers.
