@@ -205,7 +205,7 @@ struct Rebasing {
   /// and the horizon.
   ///
   /// From there on there are changes, and the rows tell the state.
-  private func keepStart(
+  func keepStart(
     of position: Heads.Position,
     horizon: Horizon
   ) throws(ChangesetError) {

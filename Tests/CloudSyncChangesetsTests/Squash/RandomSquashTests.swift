@@ -119,14 +119,17 @@ import Testing
     var others = 0
   }
 
+  /// Those that have found something: what stood for commits a second time, and copies without old changes.
+  private static let kept: [UInt64] = [189, 205, 227, 478, 945]
+
   /// What is to be run.
-  private static var seeds: ClosedRange<UInt64> {
+  private static var seeds: [UInt64] {
     let named = ProcessInfo.processInfo.environment["CLOUDSYNC_SQUASH_SEEDS"]
     let bounds = named?.split(separator: "-").compactMap { UInt64($0) } ?? []
     guard let first = bounds.first, let last = bounds.last, first <= last else {
-      return 0...UInt64(SuiteSize.count(5, long: 60) - 1)
+      return Array(0..<UInt64(SuiteSize.count(4, long: 60))) + kept
     }
-    return first...last
+    return Array(first...last)
   }
 
   @Test func nothingIsLostWhoeverSquashes() async throws {
