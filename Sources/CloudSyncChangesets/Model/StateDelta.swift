@@ -80,27 +80,15 @@ package struct DeltaFold {
   package init() {}
 
   package mutating func add(_ delta: StateDelta) throws(ByteFault) {
-    try add(delta) { row, _ in row }
-  }
-
-  /// Adds what a migration has made of the rows.
-  mutating func add(migration delta: StateDelta) throws(ByteFault) {
-    try add(delta) { row, former in row.migrated(after: former) }
-  }
-
-  private mutating func add(
-    _ delta: StateDelta,
-    map: (RowDelta, RowDelta?) -> RowDelta
-  ) throws(ByteFault) {
     for table in delta.tables {
       var known = tables.removeValue(forKey: table.name) ?? (fills: [], rows: [:])
       known.fills += table.fills
       for row in table.rows {
         guard let former = known.rows.removeValue(forKey: row.key) else {
-          known.rows[row.key] = map(row, nil)
+          known.rows[row.key] = row
           continue
         }
-        known.rows[row.key] = try former.followed(by: map(row, former))
+        known.rows[row.key] = try former.followed(by: row)
       }
       tables[table.name] = known
     }
