@@ -10,6 +10,7 @@ extension ChangesetRemote {
     }
     try resetLastChangeToken()
     _ = try await fetch()
+    try repository.beginWhereRowsTell()
     return try body()
   }
 

@@ -13,6 +13,7 @@ struct HorizonAdoption {
   /// Takes the latest horizon up if there is a later one than that of this copy; returns its commit then.
   func run() throws(ChangesetError) -> LogRow? {
     let row = try adopted()
+    try bringBackState()
     try reports.dropBytes()
     return row
   }
@@ -51,6 +52,25 @@ struct HorizonAdoption {
 
   // MARK: Snapshots
 
+  /// Lets the horizon begin with its snapshot where everything was fetched again, and changes are missing still that lead
+  /// to it: they were removed here, and the cloud has them no more.
+  private func bringBackState() throws(ChangesetError) {
+    guard try work.info.integer(.refill) != nil, let row = try Horizon(work.connection)?.row,
+      let known = try reports.snapshots().first(where: { $0.place.id == row.id }),
+      let bytes = try reports.bytes(of: known),
+      try work.log.hasChanges(from: nil, to: row.seq) == false
+    else { return }
+    let snapshot = try reading("a snapshot") { () throws(ByteFault) in try Snapshot(bytes) }
+    let commit = try reading("a snapshot") { () throws(ByteFault) in try snapshot.whole() }
+    try Fills.keep(delta: commit.changes, work.connection)
+    try work.connection.run(
+      "UPDATE changesets_log SET parent = NULL, merged = NULL, body = ?2 WHERE seq = ?1",
+      .integer(row.seq),
+      .blob(snapshot.state)
+    )
+    try keep(snapshot: snapshot, commit: commit, row: row)
+  }
+
   /// Puts a snapshot's commit into the log, without what was before it.
   private func install(snapshot: Snapshot) throws(ChangesetError) -> LogRow {
     _ = try work.dictionaries.number(for: snapshot.schema)
@@ -64,6 +84,19 @@ struct HorizonAdoption {
       parents: [],
       isRemote: true
     )
+    try keep(snapshot: snapshot, commit: commit, row: row)
+    try work.heads.add(row.seq, branch: row.branch)
+    try work.heads.notice(time: row.time)
+    try work.connection.run("DELETE FROM changesets_waiting WHERE id = ?1", .blob(row.id.bytes))
+    return row
+  }
+
+  /// Keeps what a snapshot tells of a commit of the log besides its state.
+  private func keep(
+    snapshot: Snapshot,
+    commit: Commit,
+    row: LogRow
+  ) throws(ChangesetError) {
     var fills = Fills()
     for table in commit.changes.tables {
       for fill in table.fills { _ = fills.add(fill, of: table.name) }
@@ -79,10 +112,6 @@ struct HorizonAdoption {
     )
     try StateFrames.forget(work.connection)
     try check(row: row, changes: commit.changes)
-    try work.heads.add(row.seq, branch: row.branch)
-    try work.heads.notice(time: row.time)
-    try work.connection.run("DELETE FROM changesets_waiting WHERE id = ?1", .blob(row.id.bytes))
-    return row
   }
 
   private func check(row: LogRow, changes: StateDelta) throws(ChangesetError) {

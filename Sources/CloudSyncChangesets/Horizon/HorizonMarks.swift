@@ -25,8 +25,6 @@ struct HorizonMarks {
     let below = try SnapshotRoots(connection: work.connection).below()
     let rows = try rows()
     var marks: [Int64: Mark] = [:]
-    var (own, counted): (Set<Int64>, Set<Int64>) = ([], [])
-    let rebased = RebasedCommits(connection: work.connection)
     for row in rows {
       let isAfter =
         row.seq == horizon.seq
@@ -41,20 +39,27 @@ struct HorizonMarks {
         } else { .beside }
       marks[row.seq] = mark
       try place(row, as: mark)
-      // Whoever has made a commit beside the horizon puts it on top; only what goes on from it here is to be put too.
-      var isCounted = mark == .after
-      if mark == .beside {
-        isCounted = try isOwn(row, own: own, marks)
-        if isCounted { own.insert(row.seq) }
-        // Where something stands for it, somebody has done that.
-        if isCounted, let id = ChangesetID(bytes: row.id) {
-          isCounted = try rebased.contains(id) == false
-        }
-      }
-      if isCounted { counted.insert(row.seq) }
     }
-    let ends = Self.ends(of: rows, counted: counted)
+    let ends = Self.ends(of: rows, counted: try counted(rows, marks))
     try work.heads.replace(ends: ends, horizon: horizon) { marks[$0] == .before }
+  }
+
+  /// The commits that branches may end with: those that go on from the horizon, and those that are to be put on top of it.
+  private func counted(
+    _ rows: [Row],
+    _ marks: [Int64: Mark]
+  ) throws(ChangesetError) -> Set<Int64> {
+    var (own, counted): (Set<Int64>, Set<Int64>) = ([], [])
+    // What stands for others is known when all are in their places.
+    let covered = try CoveredCommits(work.connection)
+    for row in rows {
+      if marks[row.seq] == .after { counted.insert(row.seq) }
+      // Whoever has made a commit beside the horizon puts it on top; only what goes on from it here is to be put too.
+      guard marks[row.seq] == .beside, try isOwn(row, own: own, marks) else { continue }
+      own.insert(row.seq)
+      if try covered.isDone(work.log.row(row.seq)) == false { counted.insert(row.seq) }
+    }
+    return counted
   }
 
   private func rows() throws(ChangesetError) -> [Row] {

@@ -8,58 +8,113 @@ import CloudSyncSQLiteSupport
 struct LeftBehind {
   let work: HistoryWork
 
-  private var rebased: RebasedCommits { RebasedCommits(connection: work.connection) }
+  /// What a look at the log and at the records that were refused has found.
+  struct Findings {
+    /// The commits, without their changes, parents before children.
+    var changesets: [Changeset] = []
+    /// The records of which nothing is needed any more: all of their commits are in the history.
+    var doneRecords: Set<String> = []
+  }
 
   /// Those of the log, and the packs with the others; parents before children.
   private struct Commits {
     var rows: [LogRow] = []
     var packs: [Pack] = []
     var entries: [Pack.Entry] = []
+    var doneRecords: Set<String> = []
   }
 
   /// The commits, without their changes, parents before children.
   func changesets() throws(ChangesetError) -> [Changeset] {
+    try Horizon(work.connection) == nil ? [] : findings().changesets
+  }
+
+  /// Reads each record once.
+  func findings() throws(ChangesetError) -> Findings {
     let commits = try commits()
-    var found: [Changeset] = []
-    for row in commits.rows { found.append(try work.changeset(row: row)) }
+    var findings = Findings(doneRecords: commits.doneRecords)
+    for row in commits.rows { findings.changesets.append(try work.changeset(row: row)) }
     for entry in commits.entries {
       let header = try entry.commit().header
-      found.append(Changeset(id: entry.id, header, isPushed: true))
+      findings.changesets.append(Changeset(id: entry.id, header, isPushed: true))
     }
-    return found.sorted { ($0.generation, $0.id) < ($1.generation, $1.id) }
+    findings.changesets.sort { ($0.generation, $0.id) < ($1.generation, $1.id) }
+    return findings
   }
 
   private func commits() throws(ChangesetError) -> Commits {
-    guard try Horizon(work.connection) != nil else { return Commits() }
-    let own = try work.log.ancestors(of: try work.heads.beside().map(\.seq))
+    let covered = try CoveredCommits(work.connection)
     var commits = Commits()
+    let isSquashed = try Horizon(work.connection) != nil
+    if isSquashed { commits.rows = try rows(covered) }
+    let aside = CommitsAside(connection: work.connection)
+    var found: [ChangesetID: Pack.Entry] = [:]
+    var lacking: [String: [ChangesetID]] = [:]
+    for record in try records() {
+      guard let pack = try? Pack(record.bytes), !pack.entries.isEmpty else { continue }
+      let missing = try pack.entries.filtered { (entry) throws(ChangesetError) in
+        if try covered.contains(entry.id) { return false }
+        return try work.log.number(of: entry.id) == nil
+      }
+      lacking[record.name] = missing.map(\.id)
+      // A pack that was refused for what is in it says nothing of squashes.
+      let left = try missing.filtered { (entry) throws(ChangesetError) in
+        guard isSquashed, found[entry.id] == nil else { return false }
+        return try aside.contains(entry.id)
+      }
+      if left.isEmpty { continue }
+      commits.packs.append(pack)
+      for entry in left { found[entry.id] = entry }
+    }
+    commits.entries = try Self.open(entries: Array(found.values), beside: commits.rows, covered)
+    for entry in commits.entries { found[entry.id] = nil }
+    commits.doneRecords = Set(
+      lacking.keys.filter { lacking[$0]?.allSatisfy { found[$0] != nil } ?? true }
+    )
+    return commits
+  }
+
+  /// Those of the log, without this copy's own.
+  private func rows(_ covered: CoveredCommits) throws(ChangesetError) -> [LogRow] {
+    let own = try work.log.ancestors(of: try work.heads.beside().map(\.seq))
     let beside = try work.connection.rows(
       "SELECT seq FROM changesets_log WHERE remote = 2 ORDER BY seq"
     ) { $0.integer(0) }
+    var rows: [LogRow] = []
     for seq in beside where !own.contains(seq) {
       let row = try work.log.row(seq)
-      if try rebased.contains(row.id) == false { commits.rows.append(row) }
+      if try covered.isDone(row) == false { rows.append(row) }
     }
-    let refused = try work.connection.rows(
-      "SELECT bytes FROM changesets_refused WHERE bytes IS NOT NULL ORDER BY name"
-    ) { $0.bytes(0) }
-    let aside = CommitsAside(connection: work.connection)
-    var seen: Set<ChangesetID> = []
-    for bytes in refused {
-      guard let pack = try? Pack(bytes) else { continue }
-      // A pack that was refused for what is in it says nothing of squashes.
-      let entries = try pack.entries.filtered { (entry) throws(ChangesetError) in
-        guard try aside.contains(entry.id), try rebased.contains(entry.id) == false,
-          try work.log.number(of: entry.id) == nil
-        else { return false }
-        return seen.insert(entry.id).inserted
+    return rows
+  }
+
+  private func records() throws(ChangesetError) -> [(name: String, bytes: [UInt8])] {
+    try work.connection.rows(
+      "SELECT name, bytes FROM changesets_refused WHERE bytes IS NOT NULL ORDER BY name"
+    ) { ($0.text(0) ?? "", $0.bytes(1)) }
+  }
+
+  /// The commits of which the history lacks something, parents before children.
+  private static func open(
+    entries: [Pack.Entry],
+    beside rows: [LogRow],
+    _ covered: CoveredCommits
+  ) throws(ChangesetError) -> [Pack.Entry] {
+    var known = Set(rows.map(\.id))
+    var open: [Pack.Entry] = []
+    for entry in entries.sorted(by: {
+      ($0.header.generation, $0.id) < ($1.header.generation, $1.id)
+    }) {
+      let originals = Set(try entry.commit().header.originals)
+      if !originals.isEmpty, known.isDisjoint(with: entry.header.parents),
+        try covered.missing(of: originals).isEmpty
+      {
+        continue
       }
-      if entries.isEmpty { continue }
-      commits.packs.append(pack)
-      commits.entries += entries
+      known.insert(entry.id)
+      open.append(entry)
     }
-    commits.entries.sort { ($0.header.generation, $0.id) < ($1.header.generation, $1.id) }
-    return commits
+    return open
   }
 
   /// Puts all of them into the log, beside the horizon, and returns those that no other of them goes on from; within what
@@ -101,23 +156,14 @@ struct LeftBehind {
       rows.append(row)
     }
     try StateFrames.forget(work.connection)
-    let tips = Self.tips(of: rows)
-    try standIns.fill(before: tips, missing: missing)
-    return tips
+    let ends = Self.tips(of: rows) { $0.parent.map { [$0] } ?? [] }
+    try standIns.fill(before: ends, missing: missing)
+    return Self.tips(of: rows, \.parents)
   }
 
-  /// Whether a record that is kept for its commits is no use any more: all of them are in the history.
-  func isDone(record bytes: [UInt8]) throws(ChangesetError) -> Bool {
-    guard let pack = try? Pack(bytes), !pack.entries.isEmpty else { return false }
-    for entry in pack.entries {
-      if try rebased.contains(entry.id) { continue }
-      if try work.log.number(of: entry.id) == nil { return false }
-    }
-    return true
-  }
-
-  private static func tips(of rows: [LogRow]) -> [LogRow] {
-    let before = Set(rows.flatMap(\.parents))
+  /// The commits that no other of them goes on from.
+  private static func tips(of rows: [LogRow], _ parents: (LogRow) -> [Int64]) -> [LogRow] {
+    let before = Set(rows.flatMap(parents))
     return rows.filter { !before.contains($0.seq) }
   }
 }

@@ -20,6 +20,12 @@ struct MigratedCommits {
     return row
   }
 
+  /// Whether there is one.
+  func has(_ row: LogRow) throws(ChangesetError) -> Bool {
+    if made[row.id] != nil { return true }
+    return try work.knows(schema: row.schema)
+  }
+
   /// The same; the commit itself where there is none.
   func comparable(_ row: LogRow) throws(ChangesetError) -> LogRow {
     made[row.id] == nil ? row : try readable(row)
@@ -33,14 +39,18 @@ struct MigratedCommits {
     _ work: HistoryWork
   ) throws(ChangesetError) -> [LogRow] {
     let rebasing = Rebasing(work: work)
-    let stops = try rebasing.withForks(of: heads)
-    var placed = try RebasedCommits(connection: work.connection).places()
-    for stop in stops { placed[stop.seq] = stop }
-    var rows = stops
-    for stop in stops {
-      var others = placed
-      others[stop.seq] = nil
-      rows += try rebasing.bases(of: stop, placed: others)
+    let known = try Placed(work)
+    var ends = try OpenCommits(work: work, heads: heads, known).ends(before: heads)
+    let required = Set(try rebasing.withForks(of: heads).map(\.seq))
+    ends = try ends.filtered { (end) throws(ChangesetError) in
+      if required.contains(end.seq) { return true }
+      return try work.knows(schema: end.schema)
+    }
+    var rows = ends
+    for end in ends {
+      var placed = known
+      for other in ends where other.seq != end.seq { placed.add([], for: other) }
+      rows += try rebasing.bases(of: end, placed: placed)
     }
     var needed: [Int64: LogRow] = [:]
     for row in rows where try work.knows(schema: row.schema) == false {

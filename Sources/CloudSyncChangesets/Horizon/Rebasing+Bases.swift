@@ -21,24 +21,6 @@ extension Rebasing {
     return rows.sorted { ($0.generation, $0.seq) < ($1.generation, $1.seq) }
   }
 
-  /// The commits that one goes on from, and those that it stands for: all that these have it has.
-  ///
-  /// - Parameters:
-  ///   - row: The commit.
-  ///   - originals: What commits of the log stand for.
-  /// - Returns: The commits that are here.
-  /// - Throws: Why the log cannot be read.
-  func sources(
-    of row: LogRow,
-    _ originals: [Int64: Set<ChangesetID>]
-  ) throws(ChangesetError) -> [LogRow] {
-    var rows = try row.parents.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
-    for id in originals[row.seq]?.sorted() ?? [] {
-      if let seq = try work.log.number(of: id) { rows.append(try work.log.row(seq)) }
-    }
-    return rows
-  }
-
   /// The last commits on all ways to one that are in the others' history, or have been put on top of it; none for the
   /// empty database.
   ///
@@ -47,13 +29,12 @@ extension Rebasing {
   func bases(of row: LogRow, placed: Placed) throws(ChangesetError) -> [LogRow] {
     var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
     var found: [LogRow] = []
-    let originals = try RebasedCommits(connection: work.connection).originals()
     while let next = open.popLast() {
-      guard next.isBeside, placed[next.seq] == nil else {
+      guard placed.isOpen(next) else {
         found.append(next)
         continue
       }
-      for source in try sources(of: next, originals) where seen.insert(source.seq).inserted {
+      for source in try placed.sources(of: next) where seen.insert(source.seq).inserted {
         open.append(source)
       }
     }
@@ -67,10 +48,12 @@ extension Rebasing {
     return last.reversed()
   }
 
-  /// The last commit on the way of first parents that is in the others' history; nil for the empty database.
+  /// The last commit on the way of first parents that is in the others' history, or that something there stands for; nil for
+  /// the empty database.
   func start(of row: LogRow) throws(ChangesetError) -> LogRow? {
+    let placed = try Placed(work)
     var next: LogRow? = row
-    while let present = next, present.isBeside {
+    while let present = next, placed.isOpen(present) {
       next = try present.parent.map { (seq) throws(ChangesetError) in try work.log.row(seq) }
     }
     return next

@@ -6,12 +6,11 @@ extension Rebasing {
   /// The commits that one is made of which nobody else has: those beside the horizon that nothing stands for yet.
   private func open(before row: LogRow, placed: Placed) throws(ChangesetError) -> [LogRow] {
     var found: [LogRow] = []
-    let originals = try RebasedCommits(connection: work.connection).originals()
     var (open, seen): ([LogRow], Set<Int64>) = ([row], [row.seq])
     while let next = open.popLast() {
-      guard next.isBeside, placed[next.seq] == nil else { continue }
+      guard placed.isOpen(next) else { continue }
       found.append(next)
-      for source in try sources(of: next, originals) where seen.insert(source.seq).inserted {
+      for source in try placed.sources(of: next) where seen.insert(source.seq).inserted {
         open.append(source)
       }
     }
@@ -45,7 +44,7 @@ extension Rebasing {
     let top = try migrated.readable(row)
     let plan = try Merging(work).rebase(of: top, over: bases, onto: target)
     let commits = try open(before: row, placed: placed)
-    let originals = try originals(of: commits)
+    let originals = try originals(of: commits, placed)
     var header = CommitHeader(
       kind: .edit,
       schema: work.tables.id,
@@ -88,13 +87,19 @@ extension Rebasing {
     return try work.replica()
   }
 
-  /// What a commit stands for that is made of others: these, and what they stand for themselves that is not here.
-  private func originals(of commits: [LogRow]) throws(ChangesetError) -> [ChangesetID] {
-    var originals = Set(commits.map(\.id))
-    let known = try RebasedCommits(connection: work.connection)
-      .originals(of: Set(commits.map(\.seq)))
-    for id in known.values.joined() where try work.log.number(of: id) == nil {
-      originals.insert(id)
+  /// What a commit stands for that is made of others: these, and in place of those that stand for others what of that is not
+  /// in the history yet.
+  private func originals(
+    of commits: [LogRow],
+    _ placed: Placed
+  ) throws(ChangesetError) -> [ChangesetID] {
+    var originals: Set<ChangesetID> = []
+    for row in commits {
+      if placed.covered.originals[row.seq] == nil {
+        originals.insert(row.id)
+      } else {
+        originals.formUnion(try placed.missing(of: row))
+      }
     }
     return originals.sorted()
   }

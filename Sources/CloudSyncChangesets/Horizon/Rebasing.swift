@@ -36,12 +36,13 @@ struct Rebasing {
     if !position.isDetached { try work.checkNothingIsUncommitted() }
     try keepStart(of: position, horizon: horizon)
     var heads: [LogRow] = []
+    let covered = try CoveredCommits(work.connection)
     var beginnings: [(branch: Int64, at: LogRow)] = []
     for head in try work.heads.allBeside() {
       let old = try work.log.row(head.seq)
       if old.branch != head.branch {
         beginnings.append((head.branch, old))
-      } else if try work.heads.isRebased(head) {
+      } else if try covered.isDone(old) {
         try work.heads.remove(seq: head.seq, branch: head.branch)
       } else {
         heads.append(old)
@@ -49,8 +50,8 @@ struct Rebasing {
     }
     let made = try putAndKeep(onTopOf: horizon, branch: nil) { heads }
     // What was begun on them, and has no commit of its own, begins where they are now.
-    for (branch, old) in beginnings
-    where try RebasedCommits(connection: work.connection).contains(old.id) {
+    let put = try CoveredCommits(work.connection)
+    for (branch, old) in beginnings where try put.isDone(old) {
       try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
     }
     try follow(position: position, horizon: horizon)
@@ -136,21 +137,18 @@ struct Rebasing {
     }
     let wanted = ready.filter { branch == nil || $0.branch == branch }
     if wanted.isEmpty, let obstacle { throw obstacle }
-    var placed = try RebasedCommits(connection: work.connection).places()
-    for old in try withForks(of: ready) where placed[old.seq] == nil {
-      let isNeeded = try wanted.filtered { (head) throws(ChangesetError) in
-        try work.log.isAncestor(ancestor: old.seq, of: head.seq)
-      }
-      if isNeeded.isEmpty { continue }
+    var placed = try Placed(work)
+    let required = Set(try withForks(of: ready).map(\.seq))
+    for old in try OpenCommits(work: work, heads: ready, placed).ends(before: wanted) {
+      if try placed.take(doubled: old) { continue }
+      // What no app can read any more goes with what was made of it.
+      if !required.contains(old.seq), try migrated.has(old) == false { continue }
       let target = try target(for: old, placed: placed, horizon: horizon)
       let row = try rebase(row: old, onto: target, placed: placed, migrated)
-      placed[old.seq] = row
+      placed.add([row], for: old)
       try work.heads.replace(by: row, after: [target])
     }
   }
-
-  /// What commits beside the horizon are on top of it.
-  typealias Placed = [Int64: LogRow]
 
   /// What a commit is put on: the head of its branch, with what the commit goes on from.
   private func target(
@@ -161,14 +159,24 @@ struct Rebasing {
     var target = try target(branch: row.branch, horizon: horizon)
     for base in try bases(of: row, placed: placed) {
       // What stands for it may be from before the horizon, which has all of that then.
-      guard let start = placed[base.seq], horizon.includes(start),
-        try work.log.isAncestor(ancestor: start.seq, of: target.seq) == false
-      else { continue }
-      target =
-        try work.log.isAncestor(ancestor: target.seq, of: start.seq)
-        ? start : try Merging(work).merge(theirs: start, into: target, branch: row.branch)
+      for start in placed[base.seq] ?? [] where horizon.includes(start) {
+        if try isBefore(start, target) { continue }
+        target =
+          try work.log.isAncestor(ancestor: target.seq, of: start.seq)
+          ? start : try Merging(work).merge(theirs: start, into: target, branch: row.branch)
+      }
     }
     return target
+  }
+
+  /// Whether a commit is another one or before it, be it before what its line begins with here.
+  private func isBefore(_ row: LogRow, _ other: LogRow) throws(ChangesetError) -> Bool {
+    if try work.log.isAncestor(ancestor: row.seq, of: other.seq) { return true }
+    let roots = try SnapshotRoots(connection: work.connection).all()
+    for root in roots where root.contains(row.id) {
+      if try work.log.isAncestor(ancestor: root.seq, of: other.seq) { return true }
+    }
+    return false
   }
 
   /// The head of a branch that goes on from the horizon; the horizon itself if it has none.
@@ -193,20 +201,17 @@ struct Rebasing {
 
   // MARK: Without old changes
 
-  /// Lets the line of HEAD begin with its last commit that others have, where older changes were removed.
+  /// Lets the line of HEAD begin with its last commit that the others' history has, where changes were removed between that
+  /// and the horizon.
   ///
   /// From there on there are changes, and the rows tell the state.
-  private func keepStart(
+  func keepStart(
     of position: Heads.Position,
     horizon: Horizon
   ) throws(ChangesetError) {
     guard let seq = position.seq, let base = try start(of: try work.log.row(seq)),
-      try work.log.isAncestor(ancestor: base.seq, of: horizon.row.seq) == false
+      try work.log.hasChanges(from: base.seq, to: horizon.row.seq) == false
     else { return }
-    do throws(ChangesetError) {
-      _ = try work.log.changes(from: nil, to: base.seq)
-      return
-    } catch { guard error.code == .historyTooShort else { throw error } }
     let schema = try work.dictionaries.schema(number: base.schema)
     try Beginnings(work: work)
       .begin(

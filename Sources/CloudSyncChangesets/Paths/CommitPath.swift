@@ -59,6 +59,13 @@ extension CommitLog {
     return fold.result
   }
 
+  /// Whether all changes are here between two states: none were removed.
+  func hasChanges(from start: Int64?, to end: Int64?) throws(ChangesetError) -> Bool {
+    let path = try CommitPath(from: start, to: end, in: self)
+    for row in path.up + path.down where try isGone(seq: row.seq) { return false }
+    return true
+  }
+
   /// Some commits and all that they descend from.
   func ancestors(of commits: [Int64]) throws(ChangesetError) -> Set<Int64> {
     let starts = commits.map { "(\($0))" }.joined(separator: ", ")

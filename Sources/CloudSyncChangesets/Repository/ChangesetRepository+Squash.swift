@@ -4,6 +4,14 @@ extension ChangesetRepository {
     try read { (work) throws(ChangesetError) in try Rebasing(work: work).standing() }
   }
 
+  /// Lets the line of HEAD begin with what its rows tell, where changes are missing between that and the horizon.
+  func beginWhereRowsTell() throws(ChangesetError) {
+    try write { (work) throws(ChangesetError) in
+      guard let horizon = try Horizon(work.connection) else { return }
+      try Rebasing(work: work).keepStart(of: try work.heads.position(), horizon: horizon)
+    }
+  }
+
   /// Moves rows that are those of a commit before the horizon to the history's head, where nothing stands in the way.
   func catchUp() throws(ChangesetError) {
     guard try standing() == .lagging, try status().isClean else { return }

@@ -15,6 +15,7 @@ struct HistoryStatus {
     let count = { (sql: String) throws(ChangesetError) -> Int in
       Int(try work.connection.integer(sql) ?? 0)
     }
+    let left = try LeftBehind(work: work).findings()
     return ChangesetStatus(
       head: try work.head(),
       tables: try tables(),
@@ -26,9 +27,9 @@ struct HistoryStatus {
       ),
       heads: heads.sorted(),
       behindCount: try work.heads.beside().count,
-      leftBehindCount: try LeftBehind(work: work).changesets().count,
+      leftBehindCount: left.changesets.count,
       waitingCount: Int(try CommitsAside(connection: work.connection).countWaiting()),
-      refused: try refused(),
+      refused: try refused(without: left.doneRecords),
       parked: try work.parked.all()
         .map { parked in
           .init(
@@ -40,24 +41,16 @@ struct HistoryStatus {
     )
   }
 
-  private func refused() throws(ChangesetError) -> [ChangesetStatus.Refused] {
-    let left = LeftBehind(work: work)
-    return try work.connection
-      .rows(
-        "SELECT name, reason, bytes FROM changesets_refused ORDER BY name"
-      ) { row in
-        (
-          record: ChangesetStatus.Refused(name: row.text(0) ?? "", reason: row.text(1) ?? ""),
-          bytes: row.isNull(2) ? nil : row.bytes(2)
-        )
+  /// The records that are no use, without those of which nothing is needed any more: what somebody has rebased is kept,
+  /// for the next squash may be on another line.
+  private func refused(
+    without done: Set<String>
+  ) throws(ChangesetError) -> [ChangesetStatus.Refused] {
+    try work.connection
+      .rows("SELECT name, reason FROM changesets_refused ORDER BY name") { row in
+        ChangesetStatus.Refused(name: row.text(0) ?? "", reason: row.text(1) ?? "")
       }
-      .filtered { (row) throws(ChangesetError) in
-        // What somebody has rebased is kept, for the next squash may be on another line.
-        try row.bytes.map { (bytes) throws(ChangesetError) in
-          try left.isDone(record: bytes) == false
-        } ?? true
-      }
-      .map(\.record)
+      .filter { !done.contains($0.name) }
   }
 
   private func tables() throws(ChangesetError) -> [ChangesetStatus.Table] {

@@ -125,6 +125,14 @@ struct CommitLog {
     return body ?? nil
   }
 
+  /// Whether the changes of a commit were removed.
+  func isGone(seq: Int64) throws(ChangesetError) -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM changesets_log WHERE seq = ?1 AND body IS NULL",
+      .integer(seq)
+    ) != nil
+  }
+
   /// A whole commit, as the present schema has its changes.
   func commit(_ row: LogRow) throws(ChangesetError) -> Commit {
     try commit(row, upgrade: try SchemaUpgrade(connection, to: schema))

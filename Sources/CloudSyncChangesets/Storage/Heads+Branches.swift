@@ -66,21 +66,18 @@ extension Heads {
 
   /// The heads that do not go on from the horizon, and that nothing stands for which does.
   func beside() throws(ChangesetError) -> [Head] {
-    try allBeside()
-      .filtered { (head) throws(ChangesetError) in
-        try isRebased(head) == false
-      }
+    let beside = try allBeside()
+    if beside.isEmpty { return [] }
+    let covered = try CoveredCommits(connection)
+    return try beside.filtered { (head) throws(ChangesetError) in
+      try covered.isDone(CommitLog(connection: connection).row(head.seq)) == false
+    }
   }
 
   /// The heads that do not go on from the horizon.
   func allBeside() throws(ChangesetError) -> [Head] {
     let beside = try numbersBeside()
     return beside.isEmpty ? [] : try heads().filter { beside.contains($0.seq) }
-  }
-
-  func isRebased(_ head: Head) throws(ChangesetError) -> Bool {
-    let id = try CommitLog(connection: connection).row(head.seq).id
-    return try RebasedCommits(connection: connection).contains(id)
   }
 
   private func numbersBeside() throws(ChangesetError) -> Set<Int64> {

@@ -26,17 +26,23 @@ struct RebasedCommits {
         """
       )
     }
-    let heads = Heads(connection: connection)
     for original in header.originals {
       try connection.run(
         "INSERT OR IGNORE INTO changesets_rebased VALUES(?1, ?2)",
         .blob(original.bytes),
         .integer(row.seq)
       )
-      guard let seq = try log.number(of: original) else { continue }
-      // Whatever it says, what is in the history stays what it is.
-      let original = try log.row(seq)
-      if original.isBeside { try heads.remove(seq: seq, branch: original.branch) }
+    }
+    // Whatever it says, what is in the history stays what it is.
+    let heads = Heads(connection: connection)
+    let beside = try heads.allBeside()
+    if beside.isEmpty { return }
+    let covered = try CoveredCommits(connection)
+    for head in beside {
+      let row = try log.row(head.seq)
+      if row.branch == head.branch, try covered.isDone(row) {
+        try heads.remove(seq: head.seq, branch: head.branch)
+      }
     }
   }
 
@@ -56,18 +62,18 @@ struct RebasedCommits {
     ) != nil
   }
 
-  /// What stands for commits of the log, by their numbers: of several the first that goes on from the horizon.
-  func places() throws(ChangesetError) -> [Int64: LogRow] {
-    var places: [Int64: LogRow] = [:]
+  /// What stands for commits that is not beside the horizon itself: of several the first.
+  func standing() throws(ChangesetError) -> [ChangesetID: LogRow] {
+    var standing: [ChangesetID: LogRow] = [:]
     for (original, seq) in try all() {
       let row = try log.row(seq)
-      guard !row.isBeside, let number = try log.number(of: original) else { continue }
-      if let known = places[number], (known.generation, known.id) < (row.generation, row.id) {
+      guard !row.isBeside else { continue }
+      if let known = standing[original], (known.generation, known.id) < (row.generation, row.id) {
         continue
       }
-      places[number] = row
+      standing[original] = row
     }
-    return places
+    return standing
   }
 
   /// What commits of the log stand for, by their numbers.
@@ -99,5 +105,54 @@ struct RebasedCommits {
         (ChangesetID(bytes: $0.bytes(0)), $0.integer(1))
       }
       .compactMap { row in row.0.map { ($0, row.1) } }
+  }
+}
+
+/// What the others' history has of the commits that do not go on from the horizon.
+///
+/// A commit is there if another one stands for it, or if the horizon does. One that stands for others itself has nothing of
+/// its own to add where all of these are there: only what it was put on may be missing.
+struct CoveredCommits {
+  let connection: HistoryConnection
+  /// What stands for commits: of several the first that goes on from the horizon.
+  let standing: [ChangesetID: LogRow]
+  /// What commits of the log stand for, by their numbers.
+  let originals: [Int64: Set<ChangesetID>]
+  /// The beginnings of the identifiers of all that snapshots stand for.
+  private let below: Set<[UInt8]>
+
+  private var log: CommitLog { CommitLog(connection: connection) }
+
+  init(_ connection: HistoryConnection) throws(ChangesetError) {
+    self.connection = connection
+    let rebased = RebasedCommits(connection: connection)
+    standing = try rebased.standing()
+    originals = try rebased.originals()
+    below = try SnapshotRoots(connection: connection).below()
+  }
+
+  /// Whether a commit is in the history, or something there stands for it.
+  func contains(_ id: ChangesetID) throws(ChangesetError) -> Bool {
+    if standing[id] != nil || below.contains(id.beginning) { return true }
+    guard let seq = try log.number(of: id) else { return false }
+    return try log.row(seq).isBeside == false
+  }
+
+  /// Those of the commits that one stands for which the history lacks.
+  func missing(of originals: Set<ChangesetID>) throws(ChangesetError) -> [ChangesetID] {
+    try originals.sorted().filtered { (id) throws(ChangesetError) in try contains(id) == false }
+  }
+
+  /// Whether the history has all that a commit of the log says.
+  func isDone(_ row: LogRow) throws(ChangesetError) -> Bool {
+    var open = [row]
+    while let next = open.popLast() {
+      guard next.isBeside, try contains(next.id) == false else { continue }
+      guard let originals = originals[next.seq], try missing(of: originals).isEmpty else {
+        return false
+      }
+      for parent in next.parents { open.append(try log.row(parent)) }
+    }
+    return true
   }
 }

@@ -16,6 +16,15 @@ struct SnapshotRoots {
     /// The beginnings of the identifiers of all commits before it, in order.
     var below: [UInt8]
 
+    /// The beginnings one by one.
+    var beginnings: [[UInt8]] {
+      stride(from: 0, to: below.count, by: ChangesetID.beginningLength)
+        .map { Array(below[$0..<min($0 + ChangesetID.beginningLength, below.count)]) }
+    }
+
+    /// Whether a commit is before it.
+    func contains(_ id: ChangesetID) -> Bool { beginnings.contains(id.beginning) }
+
     /// Whether this copy has made it of its own rows, and keeps nothing else of the commit.
     var isMadeHere: Bool { body.isEmpty }
   }
@@ -75,13 +84,7 @@ struct SnapshotRoots {
   /// The beginnings of the identifiers of what is before roots.
   func below() throws(ChangesetError) -> Set<[UInt8]> {
     var result: Set<[UInt8]> = []
-    for root in try all() {
-      for start in stride(from: 0, to: root.below.count, by: ChangesetID.beginningLength) {
-        result.insert(
-          Array(root.below[start..<min(start + ChangesetID.beginningLength, root.below.count)])
-        )
-      }
-    }
+    for root in try all() { result.formUnion(root.beginnings) }
     return result
   }
 }
