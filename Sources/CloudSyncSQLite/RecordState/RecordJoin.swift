@@ -70,10 +70,7 @@ struct RecordJoin {
     // Of two rows that got one key at the same time it is the same one on all devices.
     clock.row =
       sides.filter { $0.created == clock.created }.map(\.clock.row)
-      .max { one, other in
-        guard let one, let other else { return one == nil && other != nil }
-        return one.precedes(other)
-      } ?? nil
+      .max { $0.precedes($1) } ?? nil
   }
 
   /// What of a version is the record's: a life that goes on as another one has taken its columns along, also where edits

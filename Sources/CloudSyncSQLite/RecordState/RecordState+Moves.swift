@@ -47,7 +47,7 @@ extension RecordState {
     }
     if forgotten.isEmpty { return nil }
     let version = RecordVersion(columns: forgotten).handed(by: move)
-    return HandOver(move: move, version: version, base: [], isOfCloud: true)
+    return HandOver(move: move, version: version, isOfCloud: true)
   }
 
   /// Takes what the record has had that the row was before.
@@ -136,12 +136,7 @@ extension RecordState {
   var displaced: [RecordVersion] {
     guard let clock = row?.clock else { return [] }
     return endedLives.filter { clock.displaces($0.clock) }
-      .sorted { one, other in
-        guard let first = one.clock.row, let second = other.clock.row else {
-          return one.clock.row == nil && other.clock.row != nil
-        }
-        return first.precedes(second)
-      }
+      .sorted { $0.clock.row.precedes($1.clock.row) }
   }
 
   /// Has the row come back that had the key last of those which have lost it to another one, when that has left it.
@@ -171,9 +166,7 @@ extension RecordState {
     var handed: [RecordAction] = []
     endedLives.removeAll { ended in
       guard let move = clock.move(of: ended.clock) else { return false }
-      let version = ended.handed(by: move)
-      let hand = HandOver(move: move, version: version, base: [], isOfCloud: false)
-      handed.append(.handOver(hand))
+      handed.append(.handOver(HandOver(move: move, version: ended.handed(by: move))))
       return true
     }
     return handed

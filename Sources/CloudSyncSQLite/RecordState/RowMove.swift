@@ -243,9 +243,9 @@ struct HandOver: Sendable, Hashable {
   var move: RowMove
   var version: RecordVersion
   /// What the cloud was known to have had of the columns that a policy looks at.
-  var base: [VersionedColumn]
+  var base: [VersionedColumn] = []
   /// Whether it is the cloud's version, and not the one of this device.
-  var isOfCloud: Bool
+  var isOfCloud = false
   /// From how many records it was handed on before.
   var steps = 0
 }

@@ -16,6 +16,14 @@ package struct RowOrigin: Sendable {
   }
 }
 
+extension Optional<RowOrigin> {
+  /// Whether it comes first: a row that was inserted with its key does so before all that were given it.
+  func precedes(_ other: RowOrigin?) -> Bool {
+    guard let self, let other else { return self == nil && other != nil }
+    return self.precedes(other)
+  }
+}
+
 extension RowOrigin: Hashable {
   package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.end == rhs.end && UTF8Bytes.equal(lhs.name, rhs.name)
@@ -36,8 +44,7 @@ package struct RowLife: Sendable, Hashable {
 
   func precedes(_ other: RowLife) -> Bool {
     if created != other.created { return created < other.created }
-    guard let row, let others = other.row else { return row == nil && other.row != nil }
-    return row.precedes(others)
+    return row.precedes(other.row)
   }
 }
 

@@ -129,7 +129,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) {
     try transaction.edit(.renamed([move]), of: row)
     let handed = version.handed(by: move)
-    note([.handOver(HandOver(move: move, version: handed, base: [], isOfCloud: false))], of: row)
+    note([.handOver(HandOver(move: move, version: handed))], of: row)
   }
 
   // MARK: Actions
