@@ -43,14 +43,20 @@ struct LeftBehind {
   }
 
   private func commits() throws(ChangesetError) -> Commits {
-    let covered = try CoveredCommits(work.connection)
     var commits = Commits()
     let isSquashed = try Horizon(work.connection) != nil
-    if isSquashed { commits.rows = try rows(covered) }
+    let beside = isSquashed ? try rowsBeside() : []
+    let records = try records()
+    // A long history's snapshot stands for many commits: they are only read where something may be left behind.
+    if beside.isEmpty, records.isEmpty { return commits }
+    let covered = try CoveredCommits(work.connection)
+    commits.rows = try beside.filtered { (row) throws(ChangesetError) in
+      try covered.isDone(row) == false
+    }
     let aside = CommitsAside(connection: work.connection)
     var found: [ChangesetID: Pack.Entry] = [:]
     var lacking: [String: [ChangesetID]] = [:]
-    for record in try records() {
+    for record in records {
       guard let pack = try? Pack(record.bytes), !pack.entries.isEmpty else { continue }
       let missing = try pack.entries.filtered { (entry) throws(ChangesetError) in
         if try covered.contains(entry.id) { return false }
@@ -75,17 +81,13 @@ struct LeftBehind {
   }
 
   /// Those of the log, without this copy's own.
-  private func rows(_ covered: CoveredCommits) throws(ChangesetError) -> [LogRow] {
+  private func rowsBeside() throws(ChangesetError) -> [LogRow] {
     let own = try work.log.ancestors(of: try work.heads.beside().map(\.seq))
     let beside = try work.connection.rows(
       "SELECT seq FROM changesets_log WHERE remote = 2 ORDER BY seq"
     ) { $0.integer(0) }
-    var rows: [LogRow] = []
-    for seq in beside where !own.contains(seq) {
-      let row = try work.log.row(seq)
-      if try covered.isDone(row) == false { rows.append(row) }
-    }
-    return rows
+    return try beside.filter { !own.contains($0) }
+      .map { (seq) throws(ChangesetError) in try work.log.row(seq) }
   }
 
   private func records() throws(ChangesetError) -> [(name: String, bytes: [UInt8])] {

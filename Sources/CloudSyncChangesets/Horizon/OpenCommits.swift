@@ -5,7 +5,8 @@ import CloudSyncSQLiteSupport
 ///
 /// A part ends where others may go on in another way: with what somebody has committed once and once more on it, and nothing
 /// but that. So whatever two copies have of the same commits, one of them has a commit that stands for exactly what both
-/// have, and no number is added twice. Merges have nothing of their own, and go with what goes on from them; migrations go with what they migrate.
+/// have, and no number is added twice. Merges have nothing of their own, and go with what goes on from them; migrations go
+/// with what they migrate.
 struct OpenCommits {
   private let work: HistoryWork
   private let placed: Placed

@@ -142,11 +142,10 @@ extension RecordState {
   /// Has the row come back that had the key last of those which have lost it to another one, when that has left it.
   mutating func returnDisplaced(rules: RowRules) -> [RecordAction] {
     guard let row, isDeleted(by: rules) else { return [] }
-    let last =
-      endedLives.filter { !row.clock.ends(lifeOf: $0.clock) && row.clock.move(of: $0.clock) == nil }
-      .max { $0.created < $1.created }
-    guard let last, let displaced = takeEndedLife(where: { $0 == last }) else { return [] }
-    change(to: rules.join.join(displaced, with: row), rules: rules)
+    let last = endedLives.indices.filter { row.clock.leavesOpen(endedLives[$0].clock) }
+      .max { endedLives[$0].created < endedLives[$1].created }
+    guard let last else { return [] }
+    change(to: rules.join.join(endedLives.remove(at: last), with: row), rules: rules)
     return [.writeRow]
   }
 
@@ -154,10 +153,7 @@ extension RecordState {
   /// that.
   mutating func rejoin(_ version: RecordVersion, rules: RowRules) -> RecordVersion {
     let clock = version.clock
-    let own = takeEndedLife {
-      clock.isOfSameRow(as: $0.clock) && !clock.ends(lifeOf: $0.clock)
-        && clock.move(of: $0.clock) == nil
-    }
+    let own = takeEndedLife { clock.isOfSameRow(as: $0.clock) && clock.leavesOpen($0.clock) }
     return own.map { rules.join.join($0, with: version) } ?? version
   }
 

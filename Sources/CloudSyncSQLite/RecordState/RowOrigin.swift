@@ -78,8 +78,11 @@ extension RecordClock {
   func origin(named name: String) -> RowOrigin { row ?? RowOrigin(name: name, end: lastEnd) }
 
   /// Whether another row that had its key is in no table for that.
-  func displaces(_ other: RecordClock) -> Bool {
-    !isOfSameRow(as: other) && !ends(lifeOf: other) && move(of: other) == nil
+  func displaces(_ other: RecordClock) -> Bool { !isOfSameRow(as: other) && leavesOpen(other) }
+
+  /// Whether it tells neither that the life of another clock has ended nor where that goes on.
+  func leavesOpen(_ other: RecordClock) -> Bool {
+    !ends(lifeOf: other) && move(of: other) == nil
   }
 
   /// When a row with this key was deleted last; `zero` if none ever was.

@@ -7,10 +7,13 @@ extension RowFiltering {
   /// other tables to which rows refer.
   ///
   /// Several may be open at once, in different processes: each decides anew when it comes after another one.
-  func takeOver() throws(SQLiteError) {
-    guard let places = try tablesDecidedOtherwise() else { return }
-    try askAgain(in: places)
-    try facts.set(.rowFilters, toNames: conditions)
+  ///
+  /// - Parameter isOutdated: Whether what was decided counts no more in any case.
+  /// - Throws: SQLite's reason.
+  func takeOver(isOutdated: Bool = false) throws(SQLiteError) {
+    let places = try tablesDecidedOtherwise()
+    if isOutdated || places != nil { try askAgain(in: places ?? []) }
+    if places != nil { try facts.set(.rowFilters, toNames: conditions) }
   }
 
   /// The tables whose condition is another one than that by which an engine has decided last which rows stay here; nil if

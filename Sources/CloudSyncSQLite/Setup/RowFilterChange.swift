@@ -38,11 +38,10 @@ struct RowFilterChange {
     let filtering = RowFiltering(transaction: transaction)
     let held = try PendingRows(connection: connection).filteredTables()
     let isOutdated = isNewSchema && !held.isEmpty
-    let others = try filtering.tablesDecidedOtherwise()
-    guard isOutdated || others != nil else { return }
+    let places = try filtering.tablesDecidedOtherwise()
+    guard isOutdated || places != nil else { return }
     try transaction.readOutbox()
-    try filtering.takeOver()
-    if isOutdated { try filtering.askAgain(in: []) }
+    try filtering.takeOver(isOutdated: isOutdated)
     try transaction.finish()
   }
 }

@@ -117,10 +117,7 @@ struct StoredState: Sendable, Hashable {
     }
     let isOld = { (name: String) in UTF8Bytes.equal(name, old) }
     for place in endedLives.indices { endedLives[place].rename(old, to: new) }
-    for place in clock.shares.indices where isOld(clock.shares[place].column) {
-      clock.shares[place].column = new
-    }
-    clock.shares.sort { $0.precedes($1) }
+    clock.renameShares(of: old, to: new)
     clock.note(
       seen: clock.seen.filter { isOld($0.column) }
         .map { SeenTime(column: new, writer: $0.writer, time: $0.time) }
@@ -128,11 +125,7 @@ struct StoredState: Sendable, Hashable {
     for place in ancestors.indices where isOld(ancestors[place].column) {
       ancestors[place].column = new
     }
-    former = former.map { column in
-      isOld(column.name)
-        ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
-        : column
-    }
+    former = former.map { $0.renamed(old, to: new) }
   }
 
   /// The columns that the cloud has of a row, and whose values are nowhere here since they were dropped.
@@ -207,17 +200,26 @@ extension RecordVersion {
   /// Gives a column another name, of a version that is kept beside its table.
   fileprivate mutating func rename(_ old: String, to new: String) {
     var clock = clock
-    for place in clock.shares.indices where UTF8Bytes.equal(clock.shares[place].column, old) {
-      clock.shares[place].column = new
-    }
-    clock.shares.sort { $0.precedes($1) }
+    clock.renameShares(of: old, to: new)
     let columns = columns.filter { !UTF8Bytes.equal($0.name, new) }
-      .map { column in
-        UTF8Bytes.equal(column.name, old)
-          ? VersionedColumn(name: new, value: column.value, time: column.time, life: column.life)
-          : column
-      }
-    self = RecordVersion(clock: clock, columns: columns)
+    self = RecordVersion(clock: clock, columns: columns.map { $0.renamed(old, to: new) })
+  }
+}
+
+extension RecordClock {
+  fileprivate mutating func renameShares(of old: String, to new: String) {
+    for place in shares.indices where UTF8Bytes.equal(shares[place].column, old) {
+      shares[place].column = new
+    }
+    shares.sort { $0.precedes($1) }
+  }
+}
+
+extension VersionedColumn {
+  /// The same under a new name, if it has the old one.
+  fileprivate func renamed(_ old: String, to new: String) -> VersionedColumn {
+    UTF8Bytes.equal(name, old)
+      ? VersionedColumn(name: new, value: value, time: time, life: life) : self
   }
 }
 

@@ -171,14 +171,17 @@ final class RecordTable: Sendable {
 
   /// A digest of a row, in which columns count for nothing that hold their constant default: so a column that is added
   /// changes none.
-  func digest(of values: [SQLiteValue]) -> Int64 { digest(of: values, without: []) }
+  func digest(of values: [SQLiteValue]) -> Int64 { digest(of: values, at: values.indices) }
 
   /// The same of a row that did not have some of its columns when it was stored, by their names.
   func digest(of values: [SQLiteValue], without columns: [String]) -> Int64 {
     let absent = columns.compactMap { places.number(of: $0) }
+    return digest(of: values, at: values.indices.filter { !absent.contains($0) })
+  }
+
+  private func digest(of values: [SQLiteValue], at places: some Sequence<Int>) -> Int64 {
     var digest = RowDigest()
-    for place in values.indices
-    where !isDefault(values[place], at: place) && !absent.contains(place) {
+    for place in places where !isDefault(values[place], at: place) {
       digest.add(.integer(columnNumbers[place]))
       digest.add(values[place])
     }
