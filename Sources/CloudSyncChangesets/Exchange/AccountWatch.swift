@@ -50,44 +50,44 @@ final class AccountWatch: Sendable {
 
   /// Starts the session, and waits until the account is known to be the history's.
   func begin() async throws(ChangesetError) {
-    calls.end(trouble: .halt)
     session.start()
-    let isAskedAgain = askIfInTrouble()
-    guard hasProvider || isAskedAgain else { return try check() }
     let error = await withCheckedContinuation { continuation in
-      let answer = state.withLock { state in
-        if case .none = state.answer { state.waiting.append(continuation) }
-        return state.answer
-      }
-      switch answer {
-      // The answer may have come before anybody waited for it.
-      case .none: if !isAskedAgain { look() }
-      case .ready: continuation.resume(returning: nil)
-      case .trouble(let error): continuation.resume(returning: error)
-      }
+      // What the session tells of before this call is no answer to it, and may come until then.
+      session.tellInTurn { self.wait(continuation) }
     }
     if let error { throw error }
   }
 
-  /// Throws what is known of an account that a provider of the session's tells.
-  private func check() throws(ChangesetError) {
-    if case .trouble(let error) = state.withLock({ $0.answer }) { throw error }
-  }
-
-  /// Has the account looked at again where it may have changed since; false if there is no need to.
-  private func askIfInTrouble() -> Bool {
-    switch session.state.accountState {
-    case .asking:
-      state.withLock { $0.answer = .none }
-      return false
-    case .away, .switched: break
-    case .ready, .noProvider:
-      guard case .trouble = state.withLock({ $0.answer }) else { return false }
+  /// Waits for what is told from now on, if what is known already is no answer.
+  private func wait(_ continuation: CheckedContinuation<ChangesetError?, Never>) {
+    if let reason = session.state.haltReason {
+      return continuation.resume(returning: ChangesetError(reason.error))
     }
-    state.withLock { $0.answer = .none }
+    calls.end(trouble: .halt)
+    let isInTrouble = isInTrouble
+    guard hasProvider || isInTrouble else { return continuation.resume(returning: known) }
+    state.withLock { state in
+      state.answer = .none
+      state.waiting.append(continuation)
+    }
+    guard isInTrouble else { return look() }
+    // It may have changed since.
     calls.end(trouble: .account)
     session.accountDidChange()
-    return true
+  }
+
+  /// Whether the account was not the history's when it was looked at last.
+  private var isInTrouble: Bool {
+    switch session.state.accountState {
+    case .asking: false
+    case .away, .switched: true
+    case .ready, .noProvider: known != nil
+    }
+  }
+
+  /// What is known of an account that a provider of the session's tells; nil if nothing is wrong with it.
+  private var known: ChangesetError? {
+    if case .trouble(let error) = state.withLock({ $0.answer }) { error } else { nil }
   }
 
   /// Looks at what the provider has told.
@@ -101,7 +101,8 @@ final class AccountWatch: Sendable {
     case .ready(nil): tell(answer: .ready)
     case .switched: tell(answer: .trouble(.anotherAccount))
     case .away(let trouble): tell(answer: .trouble(ChangesetError(trouble)))
-    case .noProvider, .asking: break
+    case .noProvider: if !hasProvider { tell(answer: .ready) }
+    case .asking: break
     }
   }
 

@@ -39,6 +39,18 @@ extension CloudSyncSession {
     inbox.post(.waiter(waiter))
   }
 
+  /// Calls a body where all callbacks are, once everything called before is taken: after all that it has the session tell,
+  /// and before whatever comes later. Nobody is told once the session is released.
+  package func tellInTurn(_ body: @escaping @Sendable () -> Void) {
+    let waiter = Waiter(
+      number: inbox.nameWaiter(),
+      deadline: Deadline(from: environment.now(), nanoseconds: 0),
+      isSatisfied: { _ in true },
+      resume: { [outputs] _ in outputs.callBack(body) }
+    )
+    inbox.post(.waiter(waiter))
+  }
+
   /// Fetches as ``fetchNow(upTo:)`` does, and tells on the session's executor; nobody is told once the session is
   /// released.
   package func fetchNow(
