@@ -39,8 +39,10 @@ extension CloudSyncSession {
     inbox.post(.waiter(waiter))
   }
 
-  /// Calls a body where all callbacks are, once everything called before is taken: after all that it has the session tell,
-  /// and before whatever comes later. Nobody is told once the session is released.
+  /// Calls a body where all callbacks are, once everything called before is taken.
+  ///
+  /// It comes after all that the session tells because of those calls, and before whatever it tells later; nobody is told
+  /// once the session is released.
   package func tellInTurn(_ body: @escaping @Sendable () -> Void) {
     let waiter = Waiter(
       number: inbox.nameWaiter(),
