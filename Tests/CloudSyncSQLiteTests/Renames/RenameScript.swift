@@ -66,15 +66,16 @@ struct RenameScript {
 
   /// Whether a deletion ends what a device has done, before the first device tells that the row has another key.
   ///
-  /// Where edits win they win over the row's deletion; children that go with their parent are left to its foreign key.
+  /// Where edits win they win over the deletion of their row, a child's too; children that were added, and that nobody else
+  /// has heard of, go with their parent by its foreign key.
   private func isEnded(_ step: RenameStep, by device: Int) -> Bool {
     let early = synchronized.prefix { $0 != 0 }
     guard early.contains(device), early.contains(where: { steps[$0].contains(.delete) }) else {
       return false
     }
     switch step {
-    case .editFirst, .editSecond: return deletes == .deleteWins
-    case .insertChild, .editChild: return true
+    case .editFirst, .editSecond, .editChild: return deletes == .deleteWins
+    case .insertChild: return true
     case .rename, .renameOtherwise, .delete: return false
     }
   }

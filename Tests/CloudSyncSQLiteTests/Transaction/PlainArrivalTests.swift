@@ -158,12 +158,14 @@ private struct ArrivalWorld {
     let number = ["NULL", "0", "1.5", "-0.0", "2.0", "'text'"][generator.below(6)]
     let spelled = generator.chance(20) ? "l\(id)" : "L\(id)"
     guard inserts else {
+      // SQLite changes several rows in the order in which they were stored, which need not be the same for both.
+      let note = "rowid = (SELECT rowid FROM notes WHERE a = \(id) ORDER BY b LIMIT 1)"
       return [
         "UPDATE OR IGNORE lists SET name = \(name) WHERE id = 'L\(id)';",
-        "UPDATE notes SET weight = \(number) WHERE a = \(id);",
-        "UPDATE notes SET list = \(list) WHERE a = \(id);",
+        "UPDATE notes SET weight = \(number) WHERE \(note);",
+        "UPDATE notes SET list = \(list) WHERE \(note);",
         "UPDATE trees SET flag = \(number) WHERE id = '\(id)';",
-        "DELETE FROM notes WHERE a = \(id);",
+        "DELETE FROM notes WHERE \(note);",
         "UPDATE trees SET parent = NULL WHERE parent = '\(id)'; DELETE FROM trees WHERE id = '\(id)';",
         "UPDATE notes SET list = NULL WHERE list = 'L\(id)' COLLATE NOCASE; DELETE FROM lists WHERE id = 'L\(id)';",
       ][generator.below(7)]
