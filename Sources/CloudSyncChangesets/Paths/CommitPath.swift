@@ -39,9 +39,10 @@ extension CommitLog {
   func changes(
     after former: StateDelta = StateDelta(),
     from start: Int64?,
-    to end: Int64?
+    to end: Int64?,
+    as names: PresentNames = PresentNames()
   ) throws(ChangesetError) -> StateDelta {
-    let upgrade = try SchemaUpgrade(connection, to: schema)
+    let upgrade = try SchemaUpgrade(connection, to: schema, names: names)
     let path = try CommitPath(from: start, to: end, in: self)
     let last = try end.map { (seq) throws(ChangesetError) in try row(seq) }
     if former.isEmpty, path.up.isEmpty, path.down.count == 1, path.down[0].kind != .migration {

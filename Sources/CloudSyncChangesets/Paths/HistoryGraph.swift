@@ -28,13 +28,24 @@ final class HistoryGraph: CommitGraph {
   func changes(
     after former: StateDelta,
     from: ChangesetID?,
-    to: ChangesetID?
+    to: ChangesetID?,
+    as names: PresentNames
   ) throws(ChangesetError) -> StateDelta {
     try work.log.changes(
       after: former,
       from: try optionalNumber(id: from),
-      to: try optionalNumber(id: to)
+      to: try optionalNumber(id: to),
+      as: names
     )
+  }
+
+  func presentNames(after migrations: [ChangesetID]) throws(ChangesetError) -> PresentNames {
+    if migrations.isEmpty { return PresentNames() }
+    let rows = try Set(migrations).sorted()
+      .map { (id) throws(ChangesetError) in
+        try work.log.row(try number(id: id))
+      }
+    return try RenameSearch.names(after: rows, in: work.log, present: work.tables.description)
   }
 
   func row(

@@ -70,6 +70,15 @@ import Testing
     #expect(try desk.rows("SELECT score, twice FROM people WHERE id = 'a'") == ["10, 20"])
   }
 
+  @Test func whatIsComputedOfWhatWasThereIsAsNewAsThat() throws {
+    let (desk, _) = try Self.meet(
+      desk: "UPDATE people SET note = 'later' WHERE id = 'a'",
+      phone: "UPDATE people SET score = 5 WHERE id = 'a'",
+      migration: "ALTER TABLE people ADD COLUMN unit; UPDATE people SET score = 100 * score"
+    )
+    #expect(try desk.rows("SELECT score, note FROM people WHERE id = 'a'") == ["500, 'later'"])
+  }
+
   @Test func aRowThatIsDeletedElsewhereDoesNotComeBackByAMigration() throws {
     let (desk, _) = try Self.meet(phone: "DELETE FROM people WHERE id = 'a'")
     #expect(try desk.rows("SELECT called FROM people ORDER BY id") == ["'Bob'", "'Cy'"])
