@@ -10,6 +10,8 @@ final class HistoryGraph: CommitGraph {
   private var uncommitted: StateDelta?
   /// By number; nil before anybody has asked.
   private var doubled: [Int64: RebasedCommit]?
+  /// By the migrations: each names all rows of the columns that it has renamed.
+  private var names: [Set<ChangesetID>: PresentNames] = [:]
 
   init(_ work: HistoryWork) { self.work = work }
 
@@ -40,12 +42,17 @@ final class HistoryGraph: CommitGraph {
   }
 
   func presentNames(after migrations: [ChangesetID]) throws(ChangesetError) -> PresentNames {
-    if migrations.isEmpty { return PresentNames() }
-    let rows = try Set(migrations).sorted()
-      .map { (id) throws(ChangesetError) in
-        try work.log.row(try number(id: id))
-      }
-    return try RenameSearch.names(after: rows, in: work.log, present: work.tables.description)
+    let migrations = Set(migrations)
+    if let known = names[migrations] { return known }
+    let rows = try migrations.sorted()
+      .map { (id) throws(ChangesetError) in try work.log.row(try number(id: id)) }
+    let found = try RenameSearch.names(
+      after: rows,
+      in: work.log,
+      present: work.tables.description
+    )
+    names[migrations] = found
+    return found
   }
 
   func row(
