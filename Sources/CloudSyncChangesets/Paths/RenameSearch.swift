@@ -4,8 +4,8 @@ import CloudSyncSQLiteSupport
 /// Finds what migrations have only renamed.
 ///
 /// A column is called otherwise if one goes and another of the same declaration comes, and in every row that any of the
-/// migrations has changed the one holds afterwards what the other held before. A table is, if another of the same columns
-/// comes with the same rows.
+/// migrations has changed the one holds afterwards what the other held before. A table is, if another comes whose rows have
+/// the same keys, and a column of it holds the same.
 struct RenameSearch {
   private struct Rename: Hashable {
     /// Present; empty where a table is renamed.
@@ -19,6 +19,41 @@ struct RenameSearch {
     var changes: StateDelta
     var before: SchemaDescription
     var after: SchemaDescription
+
+    /// The rows of a table that it has changed, or of one that has another name afterwards; nil if they are not the same.
+    func rows(of former: String, as name: String) -> MigratedRows? {
+      let (old, new) = (changes.table(former), changes.table(name))
+      if former.hasSameBytes(as: name) {
+        return MigratedRows(
+          rows: (new?.rows ?? []).filter { $0.kind == .update }.map { ($0, $0) },
+          fills: new?.fills ?? []
+        )
+      }
+      let (gone, come) = (old?.rows ?? [], new?.rows ?? [])
+      let isSame = gone.elementsEqual(come) {
+        $0.kind == .delete && $1.kind == .insert && $0.key == $1.key
+      }
+      return isSame ? MigratedRows(rows: Array(zip(gone, come)), fills: []) : nil
+    }
+  }
+
+  /// Rows as they were before a migration and as they are after it.
+  private struct MigratedRows {
+    var rows: [(old: RowDelta, new: RowDelta)]
+    var fills: [TableDelta.Fill]
+
+    /// Whether the one column holds in any row what the other did not hold.
+    func areUnlike(former: String, name: String) -> Bool {
+      let fill = fills.first { $0.column.hasSameBytes(as: name) }?.value ?? .null
+      return rows.contains {
+        ($0.old.cell(former)?.old ?? .null) != ($0.new.cell(name)?.new ?? fill)
+      }
+    }
+
+    /// Whether it is seen that the one column holds what the other held.
+    func areSame(former: String, name: String) -> Bool {
+      !areUnlike(former: former, name: name) && rows.contains { $0.new.cell(name) != nil }
+    }
   }
 
   private let present: SchemaDescription
@@ -78,15 +113,20 @@ struct RenameSearch {
     let gone = migration.before.tables.filter { migration.after.table($0.name) == nil }
     let added = migration.after.tables.filter { migration.before.table($0.name) == nil }
     for former in gone {
-      for table in added where table.hasSameColumns(as: former) {
-        let old = migration.changes.table(former.name)?.rows ?? []
-        let new = migration.changes.table(table.name)?.rows ?? []
+      for table in added {
         let rename = Rename(former: former.name, name: table.name)
-        if !old.elementsEqual(new, by: { $0.isSameRow(as: $1) }) {
+        guard let rows = migration.rows(of: former.name, as: table.name) else {
           refuted.insert(rename)
-        } else if !old.isEmpty {
-          found.insert(rename)
+          continue
         }
+        let kept = former.columns.contains { column in
+          column.keyPlace == 0
+            && table.columns.contains { other in
+              (other == column || other.isSame(as: column))
+                && rows.areSame(former: column.name, name: other.name)
+            }
+        }
+        if kept { found.insert(rename) }
       }
     }
   }
@@ -95,25 +135,18 @@ struct RenameSearch {
 
   private mutating func compareColumns(of migration: Migration, _ names: PresentNames) {
     for before in migration.before.tables {
-      guard let after = migration.after.table(before.name) else { continue }
-      let delta = migration.changes.table(before.name)
-      let rows = (delta?.rows ?? []).filter { $0.kind == .update }
+      let table = names.table(before.name)
+      guard let after = migration.after.tables.first(where: { names.table($0.name) == table }),
+        let rows = migration.rows(of: before.name, as: after.name)
+      else { continue }
       for former in before.columns where after.column(former.name) == nil {
         for column in after.columns where before.column(column.name) == nil {
           guard column.isSame(as: former) else { continue }
-          let fill = delta?.fills.first { $0.column.hasSameBytes(as: column.name) }?.value ?? .null
-          let rename = Rename(
-            table: names.table(before.name),
-            former: former.name,
-            name: column.name
-          )
-          for row in rows {
-            let (old, new) = (row.cell(former.name), row.cell(column.name))
-            if (old?.old ?? .null) != (new?.new ?? fill) {
-              refuted.insert(rename)
-            } else if new != nil {
-              found.insert(rename)
-            }
+          let rename = Rename(table: table, former: former.name, name: column.name)
+          if rows.areUnlike(former: former.name, name: column.name) {
+            refuted.insert(rename)
+          } else if rows.areSame(former: former.name, name: column.name) {
+            found.insert(rename)
           }
         }
       }
@@ -186,25 +219,11 @@ struct RenameSearch {
   }
 }
 
-extension SchemaDescription.Table {
-  fileprivate func hasSameColumns(as other: Self) -> Bool {
-    Set(columns) == Set(other.columns) && hasIntegerKey == other.hasIntegerKey
-  }
-}
-
 extension SchemaDescription.Column {
   /// Whether it is declared as another one, but for the name; no column of a key is.
   fileprivate func isSame(as other: Self) -> Bool {
     var column = self
     column.name = other.name
     return column == other && keyPlace == 0 && !isGenerated
-  }
-}
-
-extension RowDelta {
-  /// Whether a row goes as another one comes.
-  fileprivate func isSameRow(as other: RowDelta) -> Bool {
-    kind == .delete && other.kind == .insert && key == other.key
-      && cells.elementsEqual(other.cells) { $0.column == $1.column && $0.old == $1.new }
   }
 }

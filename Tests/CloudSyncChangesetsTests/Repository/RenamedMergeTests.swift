@@ -100,6 +100,27 @@ import Testing
   }
 
   @Test(arguments: [true, false])
+  func aTableMayBeRenamedWithAColumnWhileOthersComeAndGo(isDeskLater: Bool) throws {
+    let desk = try Self.meet(
+      phone: """
+        UPDATE people SET name = NULL WHERE id = 'a'; DELETE FROM people WHERE id = 'b';
+        INSERT INTO people VALUES('d', 'Dot', 4, 'phone')
+        """,
+      isDeskLater: isDeskLater,
+      migration: """
+        ALTER TABLE people RENAME TO persons; ALTER TABLE persons RENAME COLUMN name TO called;
+        ALTER TABLE persons DROP COLUMN note; ALTER TABLE persons ADD COLUMN size DEFAULT 7;
+        UPDATE persons SET score = 10 * score
+        """,
+      query: "SELECT * FROM persons ORDER BY id"
+    )
+    #expect(
+      try desk.rows("SELECT id, called, score, size FROM persons ORDER BY id")
+        == ["'a', NULL, 10, 7", "'c', 'Cy', 30, 7", "'d', 'Dot', 40, 7"]
+    )
+  }
+
+  @Test(arguments: [true, false])
   func aRenamedTableMayHaveARenamedColumnSinceAnotherMigration(isDeskLater: Bool) throws {
     let benches = try Self.benches(["desk", "phone"])
     (isDeskLater ? benches[0] : benches[1]).pass(seconds: 1_000)
