@@ -37,7 +37,9 @@ package final class MergeWork {
   package func plan(_ one: ChangesetID, _ other: ChangesetID) throws(ChangesetError) -> MergePlan {
     let (ours, theirs) = one < other ? (one, other) : (other, one)
     let common = try common(one: [ours], other: [theirs])
-    names = try graph.presentNames(after: migrations(one: [ours], other: [theirs]))
+    names = try graph.presentNames { () throws(ChangesetError) in
+      try migrations(one: [ours], other: [theirs])
+    }
     let isPlain = !common.hasEditsBeside
     let shared = try SharedOriginals(graph: graph)
       .commits(ours: [ours], theirs: [theirs], common: common.best)
@@ -54,9 +56,9 @@ package final class MergeWork {
     theirs: ChangesetID?
   ) throws(ChangesetError) -> MergePlan {
     let others = bases + [theirs].compactMap(\.self)
-    names = try graph.presentNames(
-      after: migrations(one: [ours], other: others) + migrations(below: bases)
-    )
+    names = try graph.presentNames { () throws(ChangesetError) in
+      try migrations(one: [ours], other: others) + migrations(below: bases)
+    }
     let base = try base(of: bases, isPlain: false)
     let mine = try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)

@@ -18,8 +18,10 @@ package protocol CommitGraph {
     as names: PresentNames
   ) throws(ChangesetError) -> StateDelta
 
-  /// What is called otherwise now than before some migrations.
-  func presentNames(after migrations: [ChangesetID]) throws(ChangesetError) -> PresentNames
+  /// What is called otherwise now than before some migrations, which are asked for if anything may be.
+  func presentNames(
+    after migrations: () throws(ChangesetError) -> [ChangesetID]
+  ) throws(ChangesetError) -> PresentNames
 
   /// The row of a key in a state: its cells that are not NULL, without those of the key; nil if there is none.
   func row(
@@ -45,10 +47,9 @@ package struct RebasedCommit: Sendable, Hashable {
 extension CommitGraph {
   package func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> { [] }
 
-  package func presentNames(after migrations: [ChangesetID]) throws(ChangesetError) -> PresentNames
-  {
-    PresentNames()
-  }
+  package func presentNames(
+    after migrations: () throws(ChangesetError) -> [ChangesetID]
+  ) throws(ChangesetError) -> PresentNames { PresentNames() }
 
   /// The net changes from one state to another.
   package func changes(

@@ -10,6 +10,8 @@ final class HistoryGraph: CommitGraph {
   private var uncommitted: StateDelta?
   /// By number; nil before anybody has asked.
   private var doubled: [Int64: RebasedCommit]?
+  /// Nil before anybody has asked.
+  private var mayRename: Bool?
   /// By the migrations: each names all rows of the columns that it has renamed.
   private var names: [Set<ChangesetID>: PresentNames] = [:]
 
@@ -41,8 +43,11 @@ final class HistoryGraph: CommitGraph {
     )
   }
 
-  func presentNames(after migrations: [ChangesetID]) throws(ChangesetError) -> PresentNames {
-    let migrations = Set(migrations)
+  func presentNames(
+    after migrations: () throws(ChangesetError) -> [ChangesetID]
+  ) throws(ChangesetError) -> PresentNames {
+    guard try hasFormerNames() else { return PresentNames() }
+    let migrations = Set(try migrations())
     if let known = names[migrations] { return known }
     let rows = try migrations.sorted()
       .map { (id) throws(ChangesetError) in try work.log.row(try number(id: id)) }
@@ -52,6 +57,15 @@ final class HistoryGraph: CommitGraph {
       present: work.tables.description
     )
     names[migrations] = found
+    return found
+  }
+
+  /// Whether there is a table or a column in the history that the present schema lacks.
+  private func hasFormerNames() throws(ChangesetError) -> Bool {
+    if let known = mayRename { return known }
+    let present = work.tables.description
+    let found = try work.dictionaries.schemas().contains { !present.hasNames(of: $0) }
+    mayRename = found
     return found
   }
 

@@ -76,19 +76,12 @@ struct RenameSearch {
       let before = try dictionaries.schema(number: try log.row(parent).schema)
       let after = try dictionaries.schema(number: row.schema)
       // Whatever is still there has its name.
-      if search.hasAll(of: before) { continue }
+      if present.hasNames(of: before) { continue }
       search.migrations.append(
         Migration(changes: try log.written(row: row).changes, before: before, after: after)
       )
     }
     return search.names()
-  }
-
-  private func hasAll(of schema: SchemaDescription) -> Bool {
-    schema.tables.allSatisfy { table in
-      guard let mine = present.table(table.name) else { return false }
-      return table.columns.allSatisfy { mine.column($0.name) != nil }
-    }
   }
 
   private mutating func names() -> PresentNames {
@@ -215,6 +208,16 @@ struct RenameSearch {
       for shared in columns.values where shared.count > 1 {
         for column in shared { names.columns[name]?[column] = nil }
       }
+    }
+  }
+}
+
+extension SchemaDescription {
+  /// Whether every table and column of another schema has its name here.
+  func hasNames(of schema: SchemaDescription) -> Bool {
+    schema.tables.allSatisfy { table in
+      guard let mine = self.table(table.name) else { return false }
+      return table.columns.allSatisfy { mine.column($0.name) != nil }
     }
   }
 }
