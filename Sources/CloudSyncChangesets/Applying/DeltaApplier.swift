@@ -18,10 +18,8 @@ struct DeltaApplier {
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
   /// they have changed of it is put back. What a trigger does not let through is written without it.
   func apply(delta: StateDelta) throws(ChangesetError) {
-    let touched = try delta.tables.map { (change) throws(ChangesetError) in
-      try table(name: change.name)
-    }
-    guard touched.contains(where: \.hasAppTriggers), try mayRunTriggers() else {
+    let touched = try changed(by: delta)
+    guard touched.contains(where: \.table.hasAppTriggers), try mayRunTriggers() else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
     try write(delta, refusals: .leaves)
@@ -44,12 +42,20 @@ struct DeltaApplier {
     }
   }
 
-  private func table(name: String) throws(ChangesetError) -> TrackedTable {
-    if let table = tables.table(name) { return table }
-    throw ChangesetError(
-      .needsUpgrade,
-      "the history has a table \(name.quotedName), which this database lacks; update the app"
-    )
+  /// The tables whose rows change: one that is gone may have been given a column on the way, and no row of it is left.
+  private func changed(
+    by delta: StateDelta
+  ) throws(ChangesetError) -> [(table: TrackedTable, rows: [RowDelta])] {
+    try delta.tables.filter { !$0.rows.isEmpty }
+      .map { (change) throws(ChangesetError) in
+        guard let table = tables.table(change.name) else {
+          throw ChangesetError(
+            .needsUpgrade,
+            "the history has a table \(change.name.quotedName), which this database lacks; update the app"
+          )
+        }
+        return (table, change.rows)
+      }
   }
 
   /// Writes changes while no trigger is called.
@@ -58,8 +64,8 @@ struct DeltaApplier {
     refusals: TableWriter.Refusals? = nil
   ) throws(ChangesetError) {
     var writers: [TableWriter] = []
-    for change in delta.tables {
-      let table = try table(name: change.name)
+    let changed = try changed(by: delta)
+    for (table, _) in changed {
       writers.append(
         try TableWriter(
           connection: connection,
@@ -68,19 +74,19 @@ struct DeltaApplier {
         )
       )
     }
-    for (writer, change) in zip(writers, delta.tables) {
-      for row in change.rows where row.kind == .delete { try writer.delete(change: row) }
+    for (writer, rows) in zip(writers, changed.map(\.rows)) {
+      for row in rows where row.kind == .delete { try writer.delete(change: row) }
     }
     var moved: [(writer: TableWriter, row: RowDelta, wasParked: Bool)] = []
-    for (writer, change) in zip(writers, delta.tables) {
-      for row in change.rows where row.kind == .update {
+    for (writer, rows) in zip(writers, changed.map(\.rows)) {
+      for row in rows where row.kind == .update {
         if let whole = try writer.update(change: row) {
           moved.append((writer, whole.row, whole.wasParked))
         }
       }
     }
-    for (writer, change) in zip(writers, delta.tables) {
-      for row in change.rows where row.kind == .insert { try writer.insert(change: row) }
+    for (writer, rows) in zip(writers, changed.map(\.rows)) {
+      for row in rows where row.kind == .insert { try writer.insert(change: row) }
     }
     // What stood in the way of another row's unique key is free now.
     for (writer, row, wasParked) in moved { try writer.insert(change: row, wasParked: wasParked) }

@@ -4,6 +4,8 @@ struct CommonAncestors {
   var best: [ChangesetID] = []
   /// Whether there is a commit that only one of the sides descends from, merges apart.
   var hasEditsBeside = false
+  /// The migrations that only one of the sides descends from.
+  var migrationsBeside: [ChangesetID] = []
 }
 
 /// Finds what two sides have in common, from the youngest commits on: those before are not looked at.
@@ -61,6 +63,7 @@ struct AncestorSearch {
         passedOn = [.both, .passed]
       } else if !mark.contains(.passed), entry.header.kind != .merge {
         found.hasEditsBeside = true
+        if entry.header.kind == .migration { found.migrationsBeside.append(entry.id) }
       }
       for parent in entry.header.parents { try self.mark(id: parent, passedOn) }
     }

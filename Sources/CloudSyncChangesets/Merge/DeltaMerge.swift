@@ -56,9 +56,14 @@ struct DeltaMerge {
     first: RowDelta,
     second: RowDelta
   ) throws(ChangesetError) -> RowDelta? {
-    // What one side has made newer alone the other may delete.
-    if first.kind == .delete, !second.isChange { return nil }
-    if second.kind == .delete, !first.isChange { return second }
+    // What one side has made newer alone, or its migration has made, the other may delete.
+    if first.kind == .delete, !second.isEdit { return nil }
+    if second.kind == .delete, !first.isEdit {
+      guard first.isChange else { return second }
+      return try composing { () throws(ByteFault) in
+        try first.inverted(at: second.time).followed(by: second)
+      }
+    }
     let (ours, theirs) = isOntoOurs ? (first, second) : (second, first)
     let merge = RowMerge(table: table, rules: rules.table(table), ours: ours, theirs: theirs)
     var outcome = try merge.outcome()

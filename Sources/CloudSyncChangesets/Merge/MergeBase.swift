@@ -10,12 +10,17 @@ struct MergeBase: Sendable {
 
 extension CommitGraph {
   /// The net changes from a base to another.
-  func changes(from base: MergeBase, to end: MergeBase) throws(ChangesetError) -> StateDelta {
+  func changes(
+    from base: MergeBase,
+    to end: MergeBase,
+    as names: PresentNames
+  ) throws(ChangesetError) -> StateDelta {
     let time = if let id = end.commit { try header(of: id).time } else { HybridTime.zero }
     let path = try changes(
       after: base.delta.inverted(at: time),
       from: base.commit,
-      to: end.commit
+      to: end.commit,
+      as: names
     )
     if end.delta.isEmpty { return path }
     return try composing { () throws(ByteFault) in try path.followed(by: end.delta) }

@@ -5,12 +5,23 @@ package final class MergeWork {
     /// Those that stand for what is common besides.
     var shared: [ChangesetID] = []
     var isPlain: Bool
+    var names: PresentNames
+  }
+
+  /// Two sides of a history.
+  private struct Sides: Hashable {
+    var one: [ChangesetID]
+    var other: [ChangesetID]
   }
 
   private let graph: any CommitGraph
   private let rules: MergeRules
   private let handler: RowHandler?
   private var bases: [BaseName: MergeBase] = [:]
+  private var searches: [Sides: CommonAncestors] = [:]
+  private var migrations: [Sides: [ChangesetID]] = [:]
+  /// What has been renamed since what the two commits have in common that are merged now.
+  private var names = PresentNames()
 
   package init(
     _ graph: any CommitGraph,
@@ -25,7 +36,10 @@ package final class MergeWork {
   /// Plans the merge of two commits: a function of the commits and the rules.
   package func plan(_ one: ChangesetID, _ other: ChangesetID) throws(ChangesetError) -> MergePlan {
     let (ours, theirs) = one < other ? (one, other) : (other, one)
-    let common = try AncestorSearch.search(graph, one: [ours], other: [theirs])
+    let common = try common(one: [ours], other: [theirs])
+    names = try graph.presentNames { () throws(ChangesetError) in
+      try migrations(one: [ours], other: [theirs])
+    }
     let isPlain = !common.hasEditsBeside
     let shared = try SharedOriginals(graph: graph)
       .commits(ours: [ours], theirs: [theirs], common: common.best)
@@ -41,9 +55,13 @@ package final class MergeWork {
     ours: ChangesetID,
     theirs: ChangesetID?
   ) throws(ChangesetError) -> MergePlan {
+    let others = bases + [theirs].compactMap(\.self)
+    names = try graph.presentNames { () throws(ChangesetError) in
+      try migrations(one: [ours], other: others) + migrations(below: bases)
+    }
     let base = try base(of: bases, isPlain: false)
-    let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
-    let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
+    let mine = try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
+    let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
     var merge = DeltaMerge(rules: rules, isOntoOurs: true)
     try merge.merge(ours: mine, theirs: other)
     return try plan(merge, ours: ours, theirs: theirs ?? ours, nets: (mine, other))
@@ -55,8 +73,8 @@ package final class MergeWork {
     theirs: ChangesetID,
     isPlain: Bool
   ) throws(ChangesetError) -> MergePlan {
-    let mine = try graph.changes(from: base, to: MergeBase(commit: ours))
-    let other = try graph.changes(from: base, to: MergeBase(commit: theirs))
+    let mine = try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
+    let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
     var questions: MergeQuestions?
     if let handler, !isPlain {
       questions = MergeQuestions(graph, handler: handler, ours: ours, theirs: theirs)
@@ -95,6 +113,40 @@ package final class MergeWork {
     )
   }
 
+  // MARK: Migrations
+
+  private func common(
+    one: [ChangesetID],
+    other: [ChangesetID]
+  ) throws(ChangesetError) -> CommonAncestors {
+    let sides = Sides(one: one, other: other)
+    if let known = searches[sides] { return known }
+    let common = try AncestorSearch.search(graph, one: one, other: other)
+    searches[sides] = common
+    return common
+  }
+
+  /// The migrations that only one of two sides descends from, and those between their bases.
+  private func migrations(
+    one: [ChangesetID],
+    other: [ChangesetID]
+  ) throws(ChangesetError) -> [ChangesetID] {
+    let sides = Sides(one: one, other: other)
+    if let known = migrations[sides] { return known }
+    let common = try common(one: one, other: other)
+    let found = try common.migrationsBeside + migrations(below: common.best)
+    migrations[sides] = found
+    return found
+  }
+
+  private func migrations(below bases: [ChangesetID]) throws(ChangesetError) -> [ChangesetID] {
+    var found: [ChangesetID] = []
+    for place in bases.indices.dropFirst() {
+      found += try migrations(one: [bases[place]], other: Array(bases[..<place]))
+    }
+    return found
+  }
+
   // MARK: Bases
 
   /// The base of several best common ancestors: all of them, merged in order.
@@ -105,13 +157,12 @@ package final class MergeWork {
     guard commits.count > 1, !HistoryMutant.oneBase.isPresent else {
       return MergeBase(commit: commits.first)
     }
-    let name = BaseName(commits: commits, isPlain: isPlain)
+    let name = BaseName(commits: commits, isPlain: isPlain, names: names)
     if let known = bases[name] { return known }
     var merged = MergeBase(commit: commits[0])
     for place in 1..<commits.count {
       // What is common to the next one and to any of those before is no difference of theirs.
-      let common = try AncestorSearch.search(
-        graph,
+      let common = try common(
         one: [commits[place]],
         other: HistoryMutant.baseOfPair.isPresent ? [commits[0]] : Array(commits[..<place])
       )
@@ -133,7 +184,7 @@ package final class MergeWork {
   ) throws(ChangesetError) -> MergeBase {
     var merged = try base(of: commits, isPlain: isPlain)
     if shared.isEmpty { return merged }
-    let name = BaseName(commits: commits, shared: shared, isPlain: isPlain)
+    let name = BaseName(commits: commits, shared: shared, isPlain: isPlain, names: names)
     if let known = bases[name] { return known }
     for id in shared {
       let before = MergeBase(commit: try graph.header(of: id).parents.first)
@@ -150,8 +201,8 @@ package final class MergeWork {
     over below: MergeBase,
     isPlain: Bool
   ) throws(ChangesetError) -> MergeBase {
-    let mine = try graph.changes(from: below, to: base)
-    let other = try graph.changes(from: below, to: MergeBase(commit: commit))
+    let mine = try graph.changes(from: below, to: base, as: names)
+    let other = try graph.changes(from: below, to: MergeBase(commit: commit), as: names)
     var merge = DeltaMerge(rules: isPlain ? rules.plain : rules, isOntoOurs: true)
     try merge.merge(ours: mine, theirs: other)
     var merged = base

@@ -10,12 +10,18 @@ package protocol CommitGraph {
   ///
   /// A cell has the time of the commit that wrote it last, or the one that a merge has kept; what the path takes
   /// back on its way up has the time of its end. The changes are put together one after the other, so that a
-  /// cell which was changed and set back keeps the time of that.
+  /// cell which was changed and set back keeps the time of that. They tell of tables and columns by their present names.
   func changes(
     after former: StateDelta,
     from: ChangesetID?,
-    to: ChangesetID?
+    to: ChangesetID?,
+    as names: PresentNames
   ) throws(ChangesetError) -> StateDelta
+
+  /// What is called otherwise now than before some migrations, which are asked for if anything may be.
+  func presentNames(
+    after migrations: () throws(ChangesetError) -> [ChangesetID]
+  ) throws(ChangesetError) -> PresentNames
 
   /// The row of a key in a state: its cells that are not NULL, without those of the key; nil if there is none.
   func row(
@@ -41,12 +47,16 @@ package struct RebasedCommit: Sendable, Hashable {
 extension CommitGraph {
   package func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> { [] }
 
+  package func presentNames(
+    after migrations: () throws(ChangesetError) -> [ChangesetID]
+  ) throws(ChangesetError) -> PresentNames { PresentNames() }
+
   /// The net changes from one state to another.
   package func changes(
     from: ChangesetID?,
     to: ChangesetID?
   ) throws(ChangesetError) -> StateDelta {
-    try changes(after: StateDelta(), from: from, to: to)
+    try changes(after: StateDelta(), from: from, to: to, as: PresentNames())
   }
 }
 

@@ -80,15 +80,23 @@ package struct DeltaFold {
   package init() {}
 
   package mutating func add(_ delta: StateDelta) throws(ByteFault) {
+    try add(delta, isMigration: false)
+  }
+
+  /// Adds what a migration has made of the rows.
+  mutating func add(migration delta: StateDelta) throws(ByteFault) {
+    try add(delta, isMigration: true)
+  }
+
+  private mutating func add(_ delta: StateDelta, isMigration: Bool) throws(ByteFault) {
     for table in delta.tables {
       var known = tables.removeValue(forKey: table.name) ?? (fills: [], rows: [:])
       known.fills += table.fills
+      let added = table.fills.map(\.column)
       for row in table.rows {
-        guard let former = known.rows.removeValue(forKey: row.key) else {
-          known.rows[row.key] = row
-          continue
-        }
-        known.rows[row.key] = try former.followed(by: row)
+        let former = known.rows.removeValue(forKey: row.key)
+        let next = isMigration ? row.migrated(after: former, adding: added) : row
+        known.rows[row.key] = if let former { try former.followed(by: next) } else { next }
       }
       tables[table.name] = known
     }

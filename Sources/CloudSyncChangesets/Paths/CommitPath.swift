@@ -34,16 +34,18 @@ struct CommitPath: Sendable {
 extension CommitLog {
   /// The net changes from one state to another, and of what led to the first.
   ///
-  /// What is taken back on the way up counts as written at the end's time.
+  /// What is taken back on the way up counts as written at the end's time, what a migration has made on the way down as new
+  /// as what it was made of.
   func changes(
     after former: StateDelta = StateDelta(),
     from start: Int64?,
-    to end: Int64?
+    to end: Int64?,
+    as names: PresentNames = PresentNames()
   ) throws(ChangesetError) -> StateDelta {
-    let upgrade = try SchemaUpgrade(connection, to: schema)
+    let upgrade = try SchemaUpgrade(connection, to: schema, names: names)
     let path = try CommitPath(from: start, to: end, in: self)
     let last = try end.map { (seq) throws(ChangesetError) in try row(seq) }
-    if former.isEmpty, path.up.isEmpty, path.down.count == 1 {
+    if former.isEmpty, path.up.isEmpty, path.down.count == 1, path.down[0].kind != .migration {
       return try commit(path.down[0], upgrade: upgrade).changes
     }
     var fold = DeltaFold()
@@ -54,7 +56,13 @@ extension CommitLog {
     }
     for row in path.down {
       let changes = try commit(row, upgrade: upgrade).changes
-      try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
+      try reading("commit \(row.id.short)") { () throws(ByteFault) in
+        if row.kind == .migration {
+          try fold.add(migration: changes)
+        } else {
+          try fold.add(changes)
+        }
+      }
     }
     return fold.result
   }

@@ -10,6 +10,10 @@ final class HistoryGraph: CommitGraph {
   private var uncommitted: StateDelta?
   /// By number; nil before anybody has asked.
   private var doubled: [Int64: RebasedCommit]?
+  /// Nil before anybody has asked.
+  private var mayRename: Bool?
+  /// By the migrations: each names all rows of the columns that it has renamed.
+  private var names: [Set<ChangesetID>: PresentNames] = [:]
 
   init(_ work: HistoryWork) { self.work = work }
 
@@ -28,13 +32,41 @@ final class HistoryGraph: CommitGraph {
   func changes(
     after former: StateDelta,
     from: ChangesetID?,
-    to: ChangesetID?
+    to: ChangesetID?,
+    as names: PresentNames
   ) throws(ChangesetError) -> StateDelta {
     try work.log.changes(
       after: former,
       from: try optionalNumber(id: from),
-      to: try optionalNumber(id: to)
+      to: try optionalNumber(id: to),
+      as: names
     )
+  }
+
+  func presentNames(
+    after migrations: () throws(ChangesetError) -> [ChangesetID]
+  ) throws(ChangesetError) -> PresentNames {
+    guard try hasFormerNames() else { return PresentNames() }
+    let migrations = Set(try migrations())
+    if let known = names[migrations] { return known }
+    let rows = try migrations.sorted()
+      .map { (id) throws(ChangesetError) in try work.log.row(try number(id: id)) }
+    let found = try RenameSearch.names(
+      after: rows,
+      in: work.log,
+      present: work.tables.description
+    )
+    names[migrations] = found
+    return found
+  }
+
+  /// Whether there is a table or a column in the history that the present schema lacks.
+  private func hasFormerNames() throws(ChangesetError) -> Bool {
+    if let known = mayRename { return known }
+    let present = work.tables.description
+    let found = try work.dictionaries.schemas().contains { !present.hasNames(of: $0) }
+    mayRename = found
+    return found
   }
 
   func row(

@@ -13,7 +13,7 @@ struct SessionFormat {
 
   func bytes(of delta: StateDelta) throws(ChangesetError) -> [UInt8] {
     var writer = ByteWriter()
-    for change in delta.withoutNewerValues.tables {
+    for change in delta.withoutNewerValues.tables where !change.rows.isEmpty {
       guard let table = tables.table(change.name)?.schema else {
         throw ChangesetError(
           .needsUpgrade,

@@ -140,8 +140,18 @@ struct CommitLog {
 
   func commit(_ row: LogRow, upgrade: SchemaUpgrade) throws(ChangesetError) -> Commit {
     var commit = try written(row: row)
-    commit.changes = try upgrade.upgraded(delta: commit.changes, from: row.schema)
+    commit.changes = try upgrade.upgraded(
+      delta: commit.changes,
+      from: row.schema,
+      migrating: try formerSchema(of: row)
+    )
     return commit
+  }
+
+  /// The schema that a migration has left behind; nil of other commits.
+  private func formerSchema(of row: LogRow) throws(ChangesetError) -> Int64? {
+    guard row.kind == .migration, let parent = row.parent else { return nil }
+    return try self.row(parent).schema
   }
 
   /// A whole commit as it was written.

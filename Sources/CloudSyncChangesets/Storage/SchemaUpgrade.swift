@@ -3,9 +3,10 @@ import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// Reads commits of older schemas as those of the present one: a row has in a column that came later what rows
-/// were filled with then.
+/// were filled with then, and for a merge what has another name now has it.
 final class SchemaUpgrade {
   let fills: Fills
+  private let names: PresentNames
   private let dictionaries: Dictionaries
   /// The filled columns that a schema lacks, by table.
   private var missing: [Int64: [String: [TableDelta.Fill]]] = [:]
@@ -13,14 +14,47 @@ final class SchemaUpgrade {
   /// Creates an upgrade to the schema of a database, nil for the newest that any commit has.
   init(
     _ connection: HistoryConnection,
-    to schema: SchemaDescription? = nil
+    to schema: SchemaDescription? = nil,
+    names: PresentNames = PresentNames()
   ) throws(ChangesetError) {
+    self.names = names
     dictionaries = Dictionaries(connection: connection)
     let all = try Fills.read(connection)
     fills = schema.map { all.restricted(to: $0) } ?? all
   }
 
-  func upgraded(delta: StateDelta, from schema: Int64) throws(ChangesetError) -> StateDelta {
+  /// Changes as the present schema has them.
+  ///
+  /// - Parameters:
+  ///   - delta: The changes.
+  ///   - schema: The schema of their commit.
+  ///   - former: The schema that a migration has left behind; nil of other commits.
+  /// - Returns: The changes.
+  /// - Throws: That the history is damaged.
+  func upgraded(
+    delta: StateDelta,
+    from schema: Int64,
+    migrating former: @autoclosure () throws(ChangesetError) -> Int64? = nil
+  ) throws(ChangesetError) -> StateDelta {
+    if names.isEmpty { return try filled(delta: delta, from: schema) }
+    guard let former = try former() else {
+      return try filled(delta: names.renamed(delta), from: schema)
+    }
+    let (before, after) = (
+      try dictionaries.schema(number: former), try dictionaries.schema(number: schema)
+    )
+    var gone: [String: [String]] = [:]
+    for table in before.tables {
+      guard let present = after.table(table.name) else { continue }
+      gone[table.name] = table.columns.map(\.name).filter { present.column($0) == nil }
+    }
+    let renamed = try reading("a migration") { () throws(ByteFault) in
+      try names.renamed(migration: delta, gone: gone)
+    }
+    return try filled(delta: renamed, from: schema)
+  }
+
+  private func filled(delta: StateDelta, from schema: Int64) throws(ChangesetError) -> StateDelta {
     if fills.tables.isEmpty { return delta }
     let missing = try missing(in: schema)
     if missing.isEmpty { return delta }
@@ -37,8 +71,14 @@ final class SchemaUpgrade {
     let description = try dictionaries.schema(number: schema)
     var result: [String: [TableDelta.Fill]] = [:]
     for (name, columns) in fills.tables {
-      guard let table = description.table(name) else { continue }
-      let added = columns.filter { table.column($0.key) == nil && $0.value != .null }
+      guard
+        let table = description.tables.first(where: { names.table($0.name).isSameName(as: name) })
+      else { continue }
+      let known = table.columns.map { names.column($0.name, of: names.table(table.name)) }
+      let added =
+        columns.filter { fill in
+          fill.value != .null && !known.contains { $0.isSameName(as: fill.key) }
+        }
         .map { TableDelta.Fill(column: $0.key, value: $0.value) }
       if !added.isEmpty { result[name] = added }
     }

@@ -1,5 +1,11 @@
 import CloudSyncSQLiteSupport
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension LocalCloudStoreError {
   /// What an error of SQLite's means for a store's file, and what to do.
   init(_ error: SQLiteError, path: String) {
@@ -18,6 +24,8 @@ extension LocalCloudStoreError {
       self.init(.full, path: path, "the disk is full; make room and try again")
     case .readOnly:
       self.init(.readOnly, path: path, "it cannot be written; check its permissions")
+    case .cannotOpen where Self.isFolder(path), .unavailable where Self.isFolder(path):
+      self.init(.cannotAccess, path: path, "it is a folder; name the cloud's file")
     default:
       self.init(
         .cannotAccess,
@@ -25,6 +33,11 @@ extension LocalCloudStoreError {
         "\(error.message) (SQLite \(error.code)); check the folder and its permissions"
       )
     }
+  }
+
+  /// Whether a path leads to a folder, which SQLite may open and cannot read.
+  private static func isFolder(_ path: String) -> Bool {
+    !path.isEmpty && (try? FileManager.default.attributesOfItem(atPath: path + "/.")) != nil
   }
 
   /// The error of a file whose parts do not fit together.

@@ -24,7 +24,8 @@ final class HistoryMergeChecker: SimulationChecker {
         let state = try HistoryFold.state(
           after: parents.first,
           changes: entry.commit.changes,
-          writer: number
+          writer: number,
+          isMigration: entry.commit.header.kind == .migration
         )
         let isMerge = entry.commit.header.kind == .merge
         let commit = HistoryCommit(

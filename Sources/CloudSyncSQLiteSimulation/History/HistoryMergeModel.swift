@@ -223,20 +223,21 @@ struct HistoryRowMerges {
     if isSame(other, row), mine == nil || row == nil { return mine }
     let isDeletionStronger = rules.deleteWins.contains(table)
     guard let other else {
-      // The second deleted it. What the first left alone goes.
-      return isSame(mine, row) || isDeletionStronger ? nil : mine
+      // The second deleted it. What nobody has edited in the first goes.
+      return isUnedited(mine, since: row, at: first) || isDeletionStronger ? nil : mine
     }
     guard let mine else {
       guard let row else { return written(row: other) }
-      return isDeletionStronger ? nil : restored(other, base: row)
+      let isGone = isUnedited(other, since: row, at: second) || isDeletionStronger
+      return isGone ? nil : restored(other, base: row)
     }
     var merged = mine
     if row == nil { merged.time = max(mine.time, time(of: other)) }
     for column in mine.columns.union(other.columns).union(row?.columns ?? []) {
       merged.cells[column] = cell(
-        mine[column],
+        (column, mine[column]),
         other[column],
-        base: row?[column],
+        base: row,
         rule: rules.asksApp && column == "a" && row != nil
           ? .smaller : rules.column(column, of: table)
       )
@@ -252,14 +253,28 @@ struct HistoryRowMerges {
     }
   }
 
+  /// Whether nobody has edited a row since the base: what migrations have made of values from before is no edit.
+  private func isUnedited(
+    _ row: HistoryRow?,
+    since base: HistoryRow?,
+    at side: HistoryCommit
+  ) -> Bool {
+    guard let row, let base else { return isSame(row, base) }
+    return row.columns.union(base.columns)
+      .allSatisfy {
+        row[$0].value == base[$0].value || time(of: row[$0], at: side, since: base) == .zero
+      }
+  }
+
   /// A row that the first deleted and the second edited: what was not edited is older than every edit.
   private func restored(_ row: HistoryRow, base: HistoryRow) -> HistoryRow {
-    var back = written(row: row)
+    var back = written(row: row, base: base)
     let changed = row.columns.union(base.columns).filter { row[$0].value != base[$0].value }
     back.time = .zero
     for column in row.columns.union(base.columns) {
       var cell = back[column]
-      cell.time = changed.contains(column) ? time(of: row[column], at: second) : .zero
+      cell.time =
+        changed.contains(column) ? time(of: row[column], at: second, since: base) : .zero
       cell.writer = number
       back.cells[column] = cell
     }
@@ -267,21 +282,24 @@ struct HistoryRowMerges {
   }
 
   private func cell(
-    _ mine: HistoryCell,
+    _ named: (column: String, cell: HistoryCell),
     _ other: HistoryCell,
-    base: HistoryCell?,
+    base row: HistoryRow?,
     rule: SimulatedMergeRules.Column
   ) -> HistoryCell {
+    let (mine, base) = (named.cell, row?[named.column])
     if other.value == base?.value {
       guard mine.value == base?.value, isMadeNewer(other),
         !isMadeNewer(mine) || mine.time < other.time
       else { return mine }
       return HistoryCell(value: mine.value, time: other.time, writer: number, isNewerOnly: true)
     }
-    if mine.value == base?.value { return written(other) }
+    if mine.value == base?.value { return written(other, base: row) }
     // Two additions of the same amount are two.
     let isSum = rule == .counter && base != nil
-    let (own, theirs) = (time(of: mine, at: first), time(of: other, at: second))
+    let (own, theirs) = (
+      time(of: mine, at: first, since: row), time(of: other, at: second, since: row)
+    )
     if mine.value == other.value, !isSum {
       if theirs <= own { return mine }
       return HistoryCell(value: mine.value, time: theirs, writer: number, isNewerOnly: true)
@@ -315,21 +333,37 @@ struct HistoryRowMerges {
     cell.isNewerOnly && base?.isBuilt(on: cell.writer) != true
   }
 
-  private func written(row: HistoryRow) -> HistoryRow {
+  private func written(row: HistoryRow, base: HistoryRow? = nil) -> HistoryRow {
     var row = row
     row.time = time(of: row)
-    row.cells = row.cells.mapValues { written($0) }
+    row.cells = row.cells.mapValues { written($0, base: base) }
     row.writer = number
     return row
   }
 
-  private func written(_ cell: HistoryCell) -> HistoryCell {
-    HistoryCell(value: cell.value, time: time(of: cell, at: second), writer: number)
+  private func written(_ cell: HistoryCell, base: HistoryRow?) -> HistoryCell {
+    HistoryCell(
+      value: cell.value,
+      time: time(of: cell, at: second, since: base),
+      writer: number
+    )
   }
 
   /// When a cell became what it is, on the way from the base: what was written before is a taking back.
-  private func time(of cell: HistoryCell, at side: HistoryCommit) -> HybridTime {
-    base?.isBuilt(on: cell.writer) == true ? side.time : cell.time
+  ///
+  /// What a migration has made is as new as the latest edit since the base that it was made of.
+  private func time(
+    of cell: HistoryCell,
+    at side: HistoryCommit,
+    since row: HistoryRow?
+  ) -> HybridTime {
+    if base?.isBuilt(on: cell.writer) == true { return side.time }
+    guard let sources = cell.sources else { return cell.time }
+    let edits = sources.filter { source in
+      guard let row else { return true }
+      return source.column.map { row[$0].value != source.cell.value } ?? false
+    }
+    return edits.map { time(of: $0.cell, at: side, since: row) }.max() ?? .zero
   }
 
   private func time(of row: HistoryRow) -> HybridTime {

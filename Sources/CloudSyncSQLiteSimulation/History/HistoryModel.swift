@@ -9,6 +9,14 @@ struct HistoryCell: Sendable, Hashable {
   var writer: Int
   /// Whether the writer, a merge, has found the value there and only made it newer.
   var isNewerOnly = false
+  /// What a migration has made it of; nil if it was edited or merged.
+  var sources: [HistorySource]?
+}
+
+/// A cell that a migration may have made another one of, as it was before; without a column it is the row itself.
+struct HistorySource: Sendable, Hashable {
+  var column: String?
+  var cell: HistoryCell
 }
 
 /// A row of the model: the cells that were ever set, and when and by whom it was inserted.
@@ -105,10 +113,12 @@ enum HistoryFold {
   static func state(
     after parent: HistoryCommit?,
     changes delta: StateDelta,
-    writer: Int
+    writer: Int,
+    isMigration: Bool = false
   ) throws(HistoryFault) -> HistoryState {
     var state = parent?.state ?? [:]
     for table in delta.tables {
+      let added = Set(table.fills.map(\.column))
       for change in table.rows {
         let id = HistoryRowID(table: table.name, key: change.key)
         let old = state[id]
@@ -121,9 +131,36 @@ enum HistoryFold {
           throw HistoryFault("\(id.text).\(cell.column) was not \(cell.old.literal)")
         }
         state[id] = row(old: old, change: change, writer: writer)
+        guard isMigration, let old, change.kind == .update else { continue }
+        for cell in change.cells {
+          state[id]?.cells[cell.column]?.sources = sources(
+            of: cell,
+            among: change,
+            row: old,
+            added: added
+          )
+        }
       }
     }
     return state
+  }
+
+  /// What a migration has made a value of: what it has moved here, else what was here; what comes into a new column may be
+  /// made of anything in the row.
+  private static func sources(
+    of cell: CellDelta,
+    among change: RowDelta,
+    row: HistoryRow,
+    added: Set<String>
+  ) -> [HistorySource] {
+    let moved = change.cells
+      .filter { cell.new != .null && $0.old == cell.new && $0.new == .null }
+    let isNew = moved.isEmpty && added.contains(cell.column)
+    var columns = moved.isEmpty ? [cell.column] : moved.map(\.column)
+    if isNew { columns = row.columns.subtracting(added).sorted() }
+    let sources = columns.map { HistorySource(column: $0, cell: row[$0]) }
+    let insertion = HistoryCell(value: .null, time: row.time, writer: row.writer)
+    return isNew ? sources + [HistorySource(cell: insertion)] : sources
   }
 
   private static func row(old: HistoryRow?, change: RowDelta, writer: Int) -> HistoryRow? {

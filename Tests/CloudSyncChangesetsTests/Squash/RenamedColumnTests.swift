@@ -104,4 +104,37 @@ import Testing
     try await phone.remote.sync()
     try await SquashBench.settle([desk, phone])
   }
+
+  /// With the app's migration what the phone's commit goes on from is brought up too, without it only the phone's own line.
+  @Test(arguments: [true, false])
+  func anEditToNullIsPutOnTopUnderThePresentName(canMigrate: Bool) async throws {
+    let (desk, phone) = try await SquashBench.pair(
+      edit: "UPDATE people SET name = 'Old ' || id; UPDATE people SET note = 'seen'"
+    )
+    try phone.bench.commit("UPDATE people SET name = NULL WHERE id = 'p2'")
+    try phone.bench.commit("UPDATE people SET name = 'New' WHERE id = 'p3'")
+    try phone.bench.commit("DELETE FROM people WHERE id = 'p4'")
+    desk.bench.pass(seconds: 100 * SquashBench.day)
+    try await desk.fill(6...12)
+    try desk.bench.commit("UPDATE people SET note = 'desk'")
+    try Self.migrate(desk)
+    try await desk.remote.sync()
+    try await desk.remote.squash(depth: 0)
+    #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
+    try Self.migrate(phone)
+    _ =
+      try await canMigrate
+      ? Self.able(phone, "phone").remote.rebase() : phone.remote.rebase()
+    try await SquashBench.settle([desk, phone])
+    #expect(
+      try desk.rows(
+        "SELECT id, called, note FROM people WHERE id < 'p6' AND id > 'p14' ORDER BY id"
+      )
+        == [
+          "'p2', NULL, 'desk'", "'p3', 'New', 'desk'", "'p4', 'Old p4', 'desk'",
+          "'p5', 'Old p5', 'desk'",
+        ]
+    )
+    try await desk.expectClone()
+  }
 }

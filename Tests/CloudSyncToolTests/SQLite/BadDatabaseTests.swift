@@ -52,6 +52,34 @@ struct BadDatabaseTests {
     }
   }
 
+  @Test(
+    "A folder is no file",
+    arguments: calls + [["history", "status", "@x"], ["history", "init", "@x", "--all"]]
+  )
+  func folder(call: [String]) throws {
+    try ToolHarness.run("folder-\(call[0])-\(call[1])") { bench in
+      try FileManager.default.createDirectory(
+        atPath: bench.path("x"),
+        withIntermediateDirectories: false
+      )
+      expect(call, "x: it is a folder; name the database's file", in: bench)
+    }
+  }
+
+  @Test("A cloud that is a folder is no file")
+  func cloudFolder() throws {
+    try ToolHarness.run { bench in
+      try bench.sql("y", "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
+      try FileManager.default.createDirectory(
+        atPath: bench.path("x"),
+        withIntermediateDirectories: false
+      )
+      let result = bench.tool("sync", "@y", "--all", "--cloud", "@x", "--device", "one")
+      #expect(result.code == 1, "\(result)")
+      #expect(result.errors.contains("x: it is a folder; name the cloud's file"), "\(result)")
+    }
+  }
+
   @Test("A damaged file is named", arguments: calls)
   func damaged(call: [String]) throws {
     try ToolHarness.run("damaged-\(call[0])") { bench in

@@ -64,7 +64,8 @@ final class MemoryHistory: CommitGraph {
   func changes(
     after former: StateDelta,
     from: ChangesetID?,
-    to: ChangesetID?
+    to: ChangesetID?,
+    as names: PresentNames
   ) throws(ChangesetError) -> StateDelta {
     let (start, end) = (path(from), path(to))
     var shared = 0
