@@ -86,12 +86,6 @@ extension Engine {
     if state.isHalted {
       for waiter in waiters.removeAll() { waiter.resume(waiter.isSatisfied(state)) }
     }
-    guard let end = waiters.nextEnd else { return }
-    // A timer that is due and has not fired yet must not be put off for a waiter.
-    if let wake = state.wakeTime(at: now), wake <= end {
-      arm(time: wake, because: armedBy)
-    } else {
-      arm(time: end, because: nil)
-    }
+    if let end = waiters.nextEnd { arm(time: end, because: nil) }
   }
 }

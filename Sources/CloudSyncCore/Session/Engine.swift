@@ -280,13 +280,19 @@ final class Engine {
     }
   }
 
-  /// Sets the timer, unless it fires early enough already.
+  /// Has the timer fire at a time, or earlier.
+  ///
+  /// What it was set for and has not been told stays due, whatever it is set for next: nobody else remembers it.
   func arm(time: Timestamp, because sequence: UInt64?) {
     if let armed {
       // It fires as soon as it can: setting it again would take back what is on its way.
       if firesAtOnce { return }
-      // A clock that was set forward leaves a timer behind that should have fired and has not.
-      if armed <= time, armed > context.now { return }
+      if armed <= context.now {
+        // A clock that was set forward leaves a timer behind that should have fired and has not.
+        firesAtOnce = true
+        return outputs.timer.schedule(after: 0)
+      }
+      if armed <= time { return }
     }
     let delay = max(0, context.now.distance(to: time))
     armed = time

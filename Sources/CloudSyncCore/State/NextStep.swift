@@ -47,11 +47,6 @@ extension SyncState {
   /// - Complexity: O(1).
   public func next(at now: Timestamp) -> NextStep { contents.value.next(at: now) }
 
-  /// When time alone changes what is to happen next.
-  package func wakeTime(at now: Timestamp) -> Timestamp? {
-    if case .wait(_, let until) = next(at: now) { until } else { nil }
-  }
-
   /// Whether the account's provider is to be asked now.
   package var isAccountCheckDue: Bool {
     guard account.isCheckDue, case .running = phase else { return false }

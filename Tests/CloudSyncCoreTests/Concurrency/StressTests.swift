@@ -99,6 +99,33 @@ struct ConcurrencyStressTests {
     #expect(await isIdle)
   }
 
+  @Test("A waiter that comes when a timer is due, and before it is told, leaves it due")
+  func waiterLeavesDueTimer() throws {
+    let world = VirtualEnvironment()
+    let timer = SilentTimer()
+    var environment = world.environment
+    environment.makeTimer = { _, _ in timer }
+    var script = ScriptedHandler.Script()
+    script.modify = { _, _ in .failure(SyncError(.networkFailure)) }
+    let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
+    let session = CloudSyncSession(
+      operationHandler: handler,
+      zoneID: SessionHarness.zoneID,
+      environment: environment
+    )
+    session.start()
+    try session.modify(ModifyOperation(records: [SessionHarness.record("r")]))
+    world.run()
+    // The wait before the next attempt is over, and the timer's word is on its way.
+    world.jumpClock(by: .seconds(10_000))
+    let before = timer.delays.entries.count
+    session.idle(upTo: .seconds(1_000_000)) { _ in }
+    world.run()
+
+    #expect(before > 0)
+    #expect(timer.delays.entries.dropFirst(before) == [0])
+  }
+
   @Test("Events that come while a timer is on its way do not take it back")
   func eventsKeepTimer() throws {
     let world = VirtualEnvironment()
