@@ -20,7 +20,8 @@ struct SchemaRenaming {
 /// Finds out what was renamed since the triggers were installed.
 ///
 /// SQLite rewrites triggers for whatever is renamed, so their texts tell. Where a migration has removed them, a
-/// name that has come counts as one that has gone if nothing else about it is another.
+/// name that has come counts as one that has gone if nothing else about it is another; a table's also if it has the same
+/// key, all the columns and some of the rows.
 struct SchemaRenamingSearch {
   let connection: SQLiteConnection
   let schema: DatabaseSchema
@@ -39,7 +40,7 @@ struct SchemaRenamingSearch {
     for former in registered {
       let isThere = schema.table(named: former.name) != nil
       let name =
-        isThere ? former.name : newName(of: former, among: registered, installed: installed)
+        isThere ? former.name : try newName(of: former, among: registered, installed: installed)
       guard let name, names.contains(where: name.isSameName), let table = schema.table(named: name)
       else { continue }
       let told = columnsInTriggers(of: former, named: name, as: table, installed: installed)
@@ -60,7 +61,7 @@ struct SchemaRenamingSearch {
     of former: RegisteredTable,
     among registered: [RegisteredTable],
     installed: [String: TableRegistry.InstalledTrigger]
-  ) -> String? {
+  ) throws(SQLiteError) -> String? {
     let isRegistered = { (name: String) in registered.contains { $0.name.isSameName(as: name) } }
     let names = Set(former.triggers.keys.compactMap { installed[$0]?.table })
     if let name = names.first {
@@ -68,11 +69,34 @@ struct SchemaRenamingSearch {
       return names.count == 1 && isWhole && !isRegistered(name) ? name : nil
     }
     guard let declaration = TableDeclaration(former.sql) else { return nil }
-    let same = schema.tables.filter { table in
-      !isRegistered(table.name)
-        && TableDeclaration(table.sql).map { $0.isSame(as: declaration) } ?? false
+    let others = schema.tables.filter { !isRegistered($0.name) }
+    let same = others.filter { table in
+      TableDeclaration(table.sql).map { $0.isSame(as: declaration) } ?? false
     }
-    return same.count == 1 ? same[0].name : nil
+    if !same.isEmpty { return same.count == 1 ? same[0].name : nil }
+    // A rebuild may have changed it besides; then its rows tell.
+    var alike: [String] = []
+    for table in others where declaration.hasColumns(in: table) {
+      if try hasKnownRows(of: former, in: table) { alike.append(table.name) }
+    }
+    return alike.count == 1 ? alike[0] : nil
+  }
+
+  /// Whether any row that is known of a table is in another one.
+  private func hasKnownRows(
+    of former: RegisteredTable,
+    in table: TableSchema
+  ) throws(SQLiteError) -> Bool {
+    guard try KeyColumn.read(of: table, in: connection) == former.key else { return false }
+    let key = "+(\(CompoundKey.sql(of: former.key, in: "r")))"
+    let isKnown = ["known", "pending"]
+      .map { "EXISTS(SELECT 1 FROM cloudsync_\($0) WHERE table_id = ?1 AND key = \(key))" }
+    return
+      try connection.prepare(
+        "SELECT 1 FROM main.\(table.name.quotedName) AS r"
+          + " WHERE \(isKnown.joined(separator: " OR ")) LIMIT 1"
+      )
+      .bind(former.id, at: 1).step()
   }
 
   // MARK: Columns
@@ -198,6 +222,11 @@ extension RegisteredTable {
 extension TableDeclaration {
   /// What is said of a column beside its name.
   fileprivate func rest(of column: Column) -> [String] { words(column.tokens.dropFirst()) }
+
+  /// Whether a table has all the columns, whatever else it has.
+  fileprivate func hasColumns(in table: TableSchema) -> Bool {
+    columns.allSatisfy { column in table.columns.contains { $0.name == column.name } }
+  }
 
   /// Whether two declarations differ in nothing but the table's name.
   fileprivate func isSame(as other: TableDeclaration) -> Bool {

@@ -38,4 +38,61 @@ struct RenamedRebuildTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test(
+    "An edit from before it stays where the table gets another name, whatever else it gets",
+    arguments: [
+      "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER) STRICT",
+      "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, n INTEGER, title TEXT, extra TEXT)",
+    ],
+    [true, false]
+  )
+  func tableRenamed(declaration: String, isFirst: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    let start: Int64 = 1_700_000_000_000
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 1)", at: start)
+    try bench.sync(mac, phone)
+    let rebuild = """
+      \(declaration); INSERT INTO pages(id, title, n) SELECT id, title, n FROM notes; DROP TABLE notes
+      """
+    let rename =
+      declaration.contains("extra")
+      ? "\(rebuild)" : "ALTER TABLE notes RENAME TO pages"
+    try phone.execute("UPDATE notes SET n = 8 WHERE id = 'a'; DELETE FROM notes WHERE id = 'b'")
+    phone.engine.stop()
+    if isFirst {
+      try bench.restart(mac, ["pages"], after: rename)
+      try bench.sync(mac)
+    }
+    try bench.restart(phone, ["pages"], after: rebuild)
+    try bench.sync(phone)
+    if !isFirst { try bench.restart(mac, ["pages"], after: rename) }
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT id, title, n FROM pages") == ["'a'|'A'|8"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("A new table with the columns of one that goes, and none of its rows, is another one")
+  func otherTable() throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')")
+    try bench.sync(mac, phone)
+    let migration = """
+      DROP TABLE notes; CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, title TEXT, color TEXT);
+      INSERT INTO tags VALUES('red', 'Red', 'f00')
+      """
+    for device in [mac, phone] { try bench.restart(device, ["tags"], after: migration) }
+    try bench.sync(mac, phone, mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM tags") == ["'red'|'Red'|'f00'"])
+      #expect(try bench.unclean(device) == [])
+    }
+    #expect(try !bench.cloudNames().contains("a:tags"))
+  }
 }
