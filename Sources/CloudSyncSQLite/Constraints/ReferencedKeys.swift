@@ -50,9 +50,12 @@ extension SyncTransaction {
     following next: [SQLiteValue]
   ) throws(SQLiteError) -> [SQLiteValue] {
     switch link.reference.key.onUpdate {
-    case .setNull where link.reference.canBeNull: link.columns.map { _ in .null }
-    case .setDefault: try foreignKey(of: link).defaults()
-    case .setNull, .cascade, .restrict, .noAction: next
+    case .setNull where link.reference.canBeNull: return link.columns.map { _ in .null }
+    case .setDefault:
+      // A database whose rows refer to it refuses the change where no row has the default as its key.
+      if case .missing = try defaultTarget(of: link) { return next }
+      return try foreignKey(of: link).defaults()
+    case .setNull, .cascade, .restrict, .noAction: return next
     }
   }
 

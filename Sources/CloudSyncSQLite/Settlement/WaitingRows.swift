@@ -5,7 +5,8 @@ import CloudSyncSQLiteSupport
 /// Rows that wait for their parents: when everything has come that the cloud had, those whose parents are deleted do
 /// what their foreign keys and the policies say, so that none waits for ever.
 ///
-/// Where a parent is to come back, they wait for it: whoever has made them has the parent too, and restores it.
+/// Where a parent is to come back, they wait for it: whoever has made them has the parent too, and restores it; unless it
+/// was deleted there too, after them.
 struct WaitingRows: TransactionPart {
   let transaction: SyncTransaction
 
@@ -47,7 +48,8 @@ struct WaitingRows: TransactionPart {
       guard let row = try transaction.row(key), !row.isDeleted(by: rules),
         let consequence = transaction.tables.consequence(of: link)
       else { continue }
-      switch try transaction.formerParent(of: row, by: link) {
+      let former = try transaction.formerParent(of: row, by: link)
+      switch former {
       case .none, .present: continue
       case .goesOn(let values):
         if link.isInKeyOfChild {
@@ -61,7 +63,12 @@ struct WaitingRows: TransactionPart {
         if try RowFiltering(transaction: transaction).isDeletedHereAlone(parent) { continue }
       }
       switch consequence {
-      case .stay: break
+      case .stay:
+        guard case .gone(let parent) = former, try !bringBack(parent) else { break }
+        // The reference came back with its row, which edits elsewhere have kept: nobody has what it refers to.
+        if link.reference.canBeNull, row.state.hasEndedReference(link.columns) {
+          try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
+        }
       case .delete: try transaction.edit(.deleted([], at: .zero), of: row)
       case .detach:
         try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
@@ -74,5 +81,28 @@ struct WaitingRows: TransactionPart {
     guard var row = try transaction.row(key) else { return }
     row.needsWrite = true
     transaction.keep(row)
+  }
+
+  /// Has a parent come back with what its record has still, where edits win: whoever has referred to it may have deleted
+  /// both, so that no table has it.
+  ///
+  /// - Returns: False if the record has nothing.
+  private func bringBack(_ parent: LoadedRow) throws(SQLiteError) -> Bool {
+    let table = transaction.tables[parent.place]
+    guard table.rules.deletes == .editWins, let row = parent.state.row,
+      table.columns.allSatisfy({ row.value(of: $0) != nil })
+    else { return false }
+    try transaction.edit(.restored([]), of: parent)
+    return true
+  }
+}
+
+extension RecordState {
+  /// Whether whoever has deleted the row had seen what columns refer to: where edits win it lives by others.
+  fileprivate func hasEndedReference(_ columns: [String]) -> Bool {
+    guard let clock = row?.clock, clock.ends(lifeOf: clock) else { return false }
+    return columns.allSatisfy { column in
+      clock.time(of: column).map { !clock.isUnseen(column, at: $0) } ?? false
+    }
   }
 }

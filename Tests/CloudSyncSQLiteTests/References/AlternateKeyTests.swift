@@ -169,4 +169,40 @@ struct AlternateKeyTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test("Children follow a value that is changed where the default that they are to get has no row")
+  func withoutDefault() throws {
+    let schema = """
+      CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, mail TEXT UNIQUE);
+      CREATE TABLE notes(
+        id TEXT PRIMARY KEY NOT NULL, title TEXT,
+        mail TEXT DEFAULT 'nobody' REFERENCES people(mail) ON UPDATE SET DEFAULT
+      );
+      """
+    var options = SyncEngineOptions()
+    options.defaultTable.uniqueKeys = .newest
+    let bench = SyncHarness()
+    let tables = ["people", "notes"]
+    let mac = try bench.device("mac", schema, tables: tables, options: options)
+    let phone = try bench.device("phone", schema, tables: tables, options: options)
+    try mac.execute(
+      "INSERT INTO people VALUES('p', 'old'); INSERT INTO notes VALUES('a', 'A', NULL)",
+      at: 1_000
+    )
+    try bench.sync(mac, phone)
+    try mac.execute("UPDATE people SET mail = 'new'", at: 2_000)
+    try phone.execute(
+      """
+      INSERT INTO notes VALUES('b', 'B', 'old');
+      UPDATE notes SET mail = 'old', title = 'A2' WHERE id = 'a'
+      """,
+      at: 3_000
+    )
+    try bench.sync(mac, phone, mac, phone)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM notes") == ["'a'|'A2'|'new'", "'b'|'B'|'new'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }

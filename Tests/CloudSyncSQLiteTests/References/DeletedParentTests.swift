@@ -160,4 +160,42 @@ struct DeletedParentTests {
     #expect(try mac.lines(Self.parents) == ["'p'|'Tea'|'More'"])
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
+
+  @Test(
+    "A child that another device's edit keeps brings its parent back, or lets go of it, where both were deleted",
+    arguments: [DeletePolicy.editWins, .deleteWins],
+    [true, false]
+  )
+  func bothDeleted(parents: DeletePolicy, isSentBetween: Bool) throws {
+    let schema = """
+      CREATE TABLE parents(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+      CREATE TABLE children(id TEXT PRIMARY KEY NOT NULL, title TEXT, parent TEXT REFERENCES parents(id));
+      """
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = parents
+    options.tables["children"] = options.defaultTable
+    options.tables["children"]?.merging.deletes = .editWins
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", schema, tables: Self.tables, options: options)
+    let phone = try bench.device("phone", schema, tables: Self.tables, options: options)
+    try mac.execute("INSERT INTO children VALUES('c', 'Child', NULL)", at: 1_000)
+    try bench.sync(mac, phone)
+    try phone.execute(
+      "INSERT INTO parents VALUES('p', 'Parent'); UPDATE children SET parent = 'p'",
+      at: 2_000
+    )
+    if isSentBetween { try bench.sync(phone) }
+    try phone.execute("DELETE FROM children; DELETE FROM parents", at: 3_000)
+    try mac.execute("UPDATE children SET title = 'Edited'", at: 4_000)
+    try bench.sync(phone, mac, phone, mac)
+
+    let comesBack = parents == .editWins
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT * FROM children") == ["'c'|'Edited'|\(comesBack ? "'p'" : "NULL")"]
+      )
+      #expect(try device.lines("SELECT * FROM parents") == (comesBack ? ["'p'|'Parent'"] : []))
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }
