@@ -143,7 +143,7 @@ enum HistoryConnection {
     for path in files {
       // While somebody else reads, it is done by the next run.
       let file = try? DatabaseFile(path: path, access: .readWrite)
-      try? file?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      try? file?.execute("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
     }
   }
 

@@ -225,8 +225,10 @@ final class SyncRun {
     let session = engine.session
     if let session { recorder?.detach(from: session) }
     engine.stop()
-    // Whoever copies the file has everything then.
-    try target.naming { try database.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    // Whoever copies the file has everything then; while somebody else reads, it is done by the next run.
+    try target.naming {
+      try database.execute("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
     // What has come is in the database; it is fetched again where it could not be stored.
     NewFolder.removeTemporary(at: assetFolder + "/received")
     // It stays where something is left in it.
