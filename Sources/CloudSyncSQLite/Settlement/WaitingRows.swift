@@ -64,9 +64,10 @@ struct WaitingRows: TransactionPart {
       }
       switch consequence {
       case .stay:
-        guard case .gone(let parent) = former, try !bringBack(parent) else { break }
+        guard case .gone(let parent) = former else { break }
+        if try bringBack(parent) { break }
         // The reference came back with its row, which edits elsewhere have kept: nobody has what it refers to.
-        if link.reference.canBeNull, row.state.hasEndedReference(link.columns) {
+        if link.reference.canBeNull, row.state.row?.clock.hasEndedReference(link.columns) == true {
           try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
         }
       case .delete: try transaction.edit(.deleted([], at: .zero), of: row)
@@ -97,12 +98,10 @@ struct WaitingRows: TransactionPart {
   }
 }
 
-extension RecordState {
+extension RecordClock {
   /// Whether whoever has deleted the row had seen what columns refer to: where edits win it lives by others.
   fileprivate func hasEndedReference(_ columns: [String]) -> Bool {
-    guard let clock = row?.clock, clock.ends(lifeOf: clock) else { return false }
-    return columns.allSatisfy { column in
-      clock.time(of: column).map { !clock.isUnseen(column, at: $0) } ?? false
-    }
+    ends(lifeOf: self)
+      && columns.allSatisfy { name in time(of: name).map { !isUnseen(name, at: $0) } ?? false }
   }
 }
