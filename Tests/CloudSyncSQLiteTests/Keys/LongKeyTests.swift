@@ -234,10 +234,7 @@ struct LongKeyTests {
     arguments: [false, true]
   )
   func references(isUnique: Bool) throws {
-    let all = [
-      "", "ON UPDATE CASCADE ON DELETE CASCADE", "ON UPDATE CASCADE ON DELETE SET NULL",
-      "ON DELETE RESTRICT",
-    ]
+    let all = ["", "ON UPDATE CASCADE ON DELETE CASCADE"]
     for (number, orphans) in [OrphanPolicy.restoreParent, .deleteChildren, .detachChildren]
       .enumerated()
     {
@@ -249,7 +246,7 @@ struct LongKeyTests {
           name: "s\(number)\(place)\(isUnique)",
           isUnique: isUnique
         )
-        for count in [300, 3_000] {
+        for count in isUnique ? [3_000] : [300, 3_000] {
           let long = try outcome(
             count,
             orphans,
