@@ -19,11 +19,17 @@ struct ValueTransport: Sendable {
   init(_ options: SyncEngineOptions) { assets = options.assets.map { AssetFolder(options: $0) } }
 
   /// A value as it travels.
-  func fieldValue(_ value: SQLiteValue) -> FieldValue {
+  ///
+  /// - Parameters:
+  ///   - value: The value as it is stored.
+  ///   - isCompared: Whether it is of a column that the engine compares, which is in no file: see
+  ///     ``RecordTable/comparesValues``.
+  /// - Returns: The field's value.
+  func fieldValue(_ value: SQLiteValue, isCompared: Bool) -> FieldValue {
     let encoded = ValueCodec.encode(
       value,
-      assetThreshold: assetThreshold,
-      textThreshold: textThreshold
+      assetThreshold: isCompared ? .max : assetThreshold,
+      textThreshold: isCompared ? .max : textThreshold
     )
     switch encoded {
     case .field(let field): return field

@@ -12,14 +12,14 @@ public struct AssetOptions: Sendable {
   /// Name the app's container if the handler puts what it downloads elsewhere in it: then a page that
   /// was announced again after a move still finds its files.
   public var base: String?
-  /// The size in bytes over which a BLOB becomes an asset.
+  /// The size in bytes over which a BLOB becomes an asset, but for one in a column of a primary, unique or foreign key.
   ///
   /// A record has room for a million bytes without its assets.
   public var threshold = 50_000
   /// The size in bytes of UTF-8 over which a text becomes an asset; below 1,000 it counts as 1,000.
   ///
   /// A merge policy is given such a text as an asset, without its characters. Text that holds a NUL, or is no valid UTF-8, is
-  /// never an asset.
+  /// never an asset, nor is that in a column of a primary, unique or foreign key.
   public var textThreshold = 200_000
   /// The threshold that counts: texts that are ordered by their characters are no assets.
   var countedTextThreshold: Int { max(textThreshold, ValueContent.longestOrderedText) }

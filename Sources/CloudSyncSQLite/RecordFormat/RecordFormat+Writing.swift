@@ -110,7 +110,7 @@ extension RecordFormat {
       .compactMap { keyColumn, value in
         let column = columns[keyColumn.place]
         guard !version.knows(column.column),
-          // A key is never an asset: its bytes have to be at hand.
+          // A key is never an asset.
           case .field(let encoded) = ValueCodec.encode(value, assetThreshold: .max)
         else { return nil }
         return column.field(for: encoded).map { (column, $0) }

@@ -14,6 +14,7 @@ import CloudSyncSQLiteSupport
 /// | `cloudsync_textasset_title` | a text over its threshold, as an asset |
 /// | `cloudsync_clock` | when what was set, as bytes (see ``ClockCoding``): only with it a record is a row's |
 ///
+/// Columns of keys are never assets (see ``RecordTable/comparesValues``).
 /// At most one of the fields for a value is there, and none for NULL: which columns are known, the clock tells.
 /// A counter's field is for other readers: here its sum is made from the shares in the clock. All other fields
 /// are foreign: they stay as long as the row lives. A tombstone has no columns where deletions win, so

@@ -101,9 +101,15 @@ extension EngineRun {
       let (_, found) = try FoundRows(transaction: transaction)
         .settle(batch.found, with: ModifyOperation.Response())
       for row in batch.rows + found where isMeant(row.record) {
+        var reason = violation.description
+        if case .size(_, let limit) = violation.rule {
+          let oversized = OversizedRow(transaction: transaction, sent: row, limit: limit)
+          if try oversized.forgetIfDeleted() { continue }
+          if let column = oversized.reason { reason += "; \(column)" }
+        }
         let event = RecordEvent.refused(
           .invalidRecord,
-          reason: violation.description,
+          reason: reason,
           isPassing: false,
           wait: nil,
           now: transaction.now

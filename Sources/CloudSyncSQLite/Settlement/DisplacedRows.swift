@@ -71,7 +71,7 @@ struct DisplacedRows: TransactionPart {
     move.ended = clock.ended
     move.isFollowing = true
     var columns = zip(table.key, former.key.values)
-      .map { ColumnEdit(name: $0, value: table.transport.fieldValue($1)) }
+      .map { ColumnEdit(name: $0, value: table.fieldValue($1, of: $0)) }
     for name in table.columns where !table.key.contains(name) {
       if let value = displaced.value(of: name) {
         columns.append(ColumnEdit(name: name, value: value))

@@ -72,7 +72,7 @@ struct CarriedRows: TransactionPart {
   /// What a row has in a column; nil if its table has no such column.
   private func value(of column: String, in values: [SQLiteValue]?) -> FieldValue? {
     guard let number = table.places.number(of: column) else { return nil }
-    return values.map { table.transport.fieldValue($0[number]) } ?? .null
+    return values.map { table.fieldValue($0[number], at: number) } ?? .null
   }
 
   /// Has a row of the table go on with what was known of it.

@@ -32,8 +32,8 @@ struct RecordStore {
   let rules: RowRules
   /// A digest of a row's values.
   let digest: ([SQLiteValue]) -> Int64
-  /// A value as it travels.
-  let fieldValue: @Sendable (SQLiteValue) -> FieldValue
+  /// A value of the column at a place as it travels.
+  let fieldValue: @Sendable (_ place: Int, SQLiteValue) -> FieldValue
 
   private var known: KnownRows { KnownRows(connection: connection) }
   private var pending: PendingRows { PendingRows(connection: connection) }
@@ -47,7 +47,7 @@ struct RecordStore {
     let value = { (name: String) -> FieldValue? in
       guard let column = places.number(of: name) else { return nil }
       // Of a row that is gone its deletion tells the values.
-      return values.map { fieldValue($0[column]) } ?? .null
+      return values.map { fieldValue(column, $0[column]) } ?? .null
     }
     var loaded = try load(place, value: value)
     // A row that is gone from its table is not made anew of what lies beside it: it may be deleted, unseen.

@@ -2,6 +2,21 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension RecordTable {
+  /// A value of a column as it travels.
+  func fieldValue(_ value: SQLiteValue, at place: Int) -> FieldValue {
+    transport.fieldValue(value, isCompared: comparesValues[place])
+  }
+
+  /// The same of a column by its name.
+  func fieldValue(_ value: SQLiteValue, of column: String) -> FieldValue {
+    transport.fieldValue(value, isCompared: isCompared(column))
+  }
+
+  /// Whether a column is of a key: see ``comparesValues``.
+  func isCompared(_ column: String) -> Bool {
+    places.number(of: column).map { comparesValues[$0] } ?? false
+  }
+
   /// What a column holds in a row of the table.
   func value(of column: String, in values: [SQLiteValue]) -> SQLiteValue? {
     places.number(of: column).map { values[$0] }
@@ -33,7 +48,10 @@ extension RecordTable {
 
   /// The values of a row as edits of all its columns.
   func edits(of values: [SQLiteValue]) -> [ColumnEdit] {
-    zip(columns, values).map { ColumnEdit(name: $0, value: transport.fieldValue($1), former: nil) }
+    columns.enumerated()
+      .map { place, name in
+        ColumnEdit(name: name, value: fieldValue(values[place], at: place), former: nil)
+      }
   }
 }
 

@@ -38,6 +38,11 @@ final class RecordTable: Sendable {
   let defaults: [SQLiteValue?]
   /// How values travel.
   let transport: ValueTransport
+  /// Whether a column is of a key, be it the primary, a unique or a foreign one, by the columns' places.
+  ///
+  /// Such a value travels in the record itself, whatever its size: whose record it is, to which row it refers and which ones refer to
+  /// it has to be known before any file is there.
+  let comparesValues: [Bool]
   /// Whether the engine gives its integer keys, in ranges of each device's own.
   let countsKeys: Bool
   /// Whether every column stores values of its own kind as they are.
@@ -115,6 +120,8 @@ final class RecordTable: Sendable {
     keepsOwnKinds = others.isEmpty
     takesPlainRows = !hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }
     sendsPlainRows = !columns.contains { rules.isCounter($0) }
+    let compared = schema.primaryKey + keyedColumns + schema.foreignKeys.flatMap(\.columns)
+    comparesValues = columns.map { name in compared.contains { $0.isSameName(as: name) } }
     foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)
     let numbers = numbers
     columnNumbers = columns.map { Int64(numbers.number(of: $0) ?? -1) }
@@ -142,6 +149,7 @@ final class RecordTable: Sendable {
     sql = table.sql
     defaults = table.defaults
     transport = table.transport
+    comparesValues = table.comparesValues
     keepsOwnKinds = table.keepsOwnKinds
     takesPlainRows = table.takesPlainRows
     sendsPlainRows = table.sendsPlainRows
@@ -165,7 +173,7 @@ final class RecordTable: Sendable {
       numbers: numbers,
       rules: rules,
       digest: digest,
-      fieldValue: { [transport] in transport.fieldValue($0) }
+      fieldValue: { [self] in fieldValue($1, at: $0) }
     )
   }
 
@@ -197,7 +205,7 @@ final class RecordTable: Sendable {
 
   /// The same of a value as it travels.
   func isDefault(_ value: FieldValue, at place: Int) -> Bool {
-    defaults[place].map { ValueContent.areEqual(transport.fieldValue($0), value) } ?? false
+    defaults[place].map { ValueContent.areEqual(fieldValue($0, at: place), value) } ?? false
   }
 
   func rows(on connection: SQLiteConnection) -> TableRows {

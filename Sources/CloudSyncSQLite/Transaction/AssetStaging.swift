@@ -11,20 +11,22 @@ import Foundation
 struct AssetStaging {
   let assets: AssetFolder
   let connection: SQLiteConnection
+  private let table: RecordTable
 
   init?(_ table: RecordTable, _ connection: SQLiteConnection) {
     guard let assets = table.transport.assets else { return nil }
     self.assets = assets
     self.connection = connection
+    self.table = table
   }
 
   // MARK: Sending
 
-  /// A version whose large BLOBs and texts are assets, wherever their bytes are.
+  /// A version whose large BLOBs and texts are assets, wherever their bytes are, but for those of keys.
   func staged(_ version: RecordVersion) -> RecordVersion {
     var staged = version
     for column in version.columns {
-      guard let asset = asset(of: column.value) else { continue }
+      guard let asset = asset(of: column.value), !table.isCompared(column.name) else { continue }
       staged.set(VersionedColumn(name: column.name, value: asset, time: column.time))
     }
     return staged

@@ -127,7 +127,7 @@ struct LoadedRow {
       missing.append(
         VersionedColumn(
           name: name,
-          value: table.transport.fieldValue(values[place]),
+          value: table.fieldValue(values[place], at: place),
           time: isFilled ? RecordClock.filling : .zero
         )
       )
@@ -157,7 +157,7 @@ struct LoadedRow {
         let kept = version[name], kept.time == .zero, table.isDefault(kept.value, at: place),
         !table.rules.isCounter(name)
       else { return nil }
-      return ColumnEdit(name: name, value: table.transport.fieldValue(values[place]))
+      return ColumnEdit(name: name, value: table.fieldValue(values[place], at: place))
     }
     // It is set just after the default, and before every edit.
     if !filled.isEmpty { _ = reduce(.edited(.updated(filled, at: .zero)), rules: table.rules) }

@@ -166,7 +166,7 @@ struct MovedRows: TransactionPart {
     if !hand.isOfCloud { try noteUnseenColumns(of: &hand.version, beside: target) }
     if target.state.row == nil {
       for (name, value) in zip(table.key, key.values) {
-        let field = table.transport.fieldValue(value)
+        let field = table.fieldValue(value, of: name)
         hand.version.set(VersionedColumn(name: name, value: field, time: .zero))
       }
     }

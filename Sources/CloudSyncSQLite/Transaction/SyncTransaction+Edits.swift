@@ -2,15 +2,14 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension SyncTransaction {
-  private func encode(_ value: SQLiteValue) -> FieldValue {
-    tables.inOrder.first?.transport.fieldValue(value) ?? .null
-  }
-
   var outbox: CapturedEditReader {
     CapturedEditReader(
       connection: connection,
       tables: tables.captured,
-      encode: encode
+      encoding: { [tables] captured in
+        let table = tables.place(ofID: captured.id).map { tables[$0] }
+        return { table?.fieldValue($1, at: $0) ?? .null }
+      }
     )
   }
 

@@ -141,6 +141,8 @@ final class SyncTransaction {
   func keep(_ row: LoadedRow) {
     rows[row.rowKey] = row
     loose.note(row, in: tables)
+    // What is not stored yet is not found there by whoever asks whose name it is.
+    if RecordKey.isDigest(row.key.name) { digestKeys[row.key.name] = (row.place, row.key) }
     if let name = row.state.placement.awaited { awaiting[name, default: []].insert(row.rowKey) }
     if row.needsWrite { unwritten.insert(row.rowKey) } else { unwritten.remove(row.rowKey) }
   }
@@ -221,9 +223,9 @@ final class SyncTransaction {
   ) throws(SQLiteError) {
     guard let row = try row(rowKey) else { return }
     try adopted(row.key, in: row.place)
-    let transport = tables[row.place].transport
+    let table = tables[row.place]
     let edits = zip(columns, values)
-      .map { ColumnEdit(name: $0, value: transport.fieldValue($1), former: nil) }
+      .map { ColumnEdit(name: $0, value: table.fieldValue($1, of: $0), former: nil) }
     try edit(.updated(edits, at: .zero), of: row)
   }
 

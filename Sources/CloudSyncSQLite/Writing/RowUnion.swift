@@ -38,7 +38,7 @@ struct RowUnion: TransactionPart {
     for (name, value) in zip(columns, values) {
       let time = moved.clock.time(of: name).map(\.successor) ?? .zero
       moved.set(
-        VersionedColumn(name: name, value: table.transport.fieldValue(value), time: time)
+        VersionedColumn(name: name, value: table.fieldValue(value, of: name), time: time)
       )
     }
     guard let spelled = transaction.values(of: table.key, in: row, version: moved) else {
@@ -112,7 +112,7 @@ struct RowUnion: TransactionPart {
     }
     let changes = zip(link.columns, new)
       .map { name, value in
-        VersionedColumn(name: name, value: table.transport.fieldValue(value), time: .zero)
+        VersionedColumn(name: name, value: table.fieldValue(value, of: name), time: .zero)
       }
     let isWritten = row.values != nil && row.state.placement == .inTable && !row.needsWrite
     try transaction.edit(.settled(changes, created: .zero), of: row)

@@ -57,12 +57,13 @@ struct ColumnCheck {
       // Elsewhere SQLite takes ANY for NUMERIC.
       .filter { $0.type.isEmpty || table.isStrict && $0.type.isSameName(as: "ANY") }
       .map { column in
-        table.violation(
+        let kind = column.type.isEmpty ? "has no type" : "is of type ANY"
+        return table.violation(
           .untypedPrimaryKey,
           column: column.name,
           reason:
-            "The primary key \(table.described(column.name)) has no type, so real numbers in it would"
-            + " become integers on other devices, 2.0 would be 2; declare its type, such as TEXT."
+            "The primary key \(table.described(column.name)) \(kind), so it may hold a whole number and a real"
+            + " number that are one key and not one value, as 2 and 2.0; declare what it holds, such as TEXT."
         )
       }
   }

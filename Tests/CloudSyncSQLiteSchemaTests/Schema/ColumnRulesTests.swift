@@ -39,7 +39,9 @@ struct ColumnRulesTests {
     #expect(violations.map(\.column) == ["id", "y", "id"])
     #expect(violations.filter(\.isWarning) == [])
     #expect(violations[1].reason.contains("\"b\".\"y\""))
-    #expect(violations[1].reason.contains("declare its type, such as TEXT"))
+    #expect(violations[1].reason.contains("has no type"))
+    #expect(violations[2].reason.contains("is of type ANY"))
+    #expect(violations[2].reason.contains("declare what it holds, such as TEXT"))
   }
 
   @Test("A column of the key has the key's collation, which is to stand at the column")

@@ -57,7 +57,7 @@ final class CaptureHarness {
 
   func reader(_ tables: [CapturedTable]? = nil) -> CapturedEditReader {
     let tables = CapturedEditReader.Tables(tables ?? self.tables)
-    return CapturedEditReader(connection: connection, tables: tables) { Self.field($0) }
+    return CapturedEditReader(connection: connection, tables: tables) { _ in { Self.field($1) } }
   }
 
   /// Reads all edits, and replays them over the copy.

@@ -21,7 +21,7 @@ struct RecordStoreTests {
       numbers: ColumnNumbers(["id", "c", "n"]),
       rules: RowRules(writer: 1, policy: policy),
       digest: { RowDigest.digest(of: $0) },
-      fieldValue: { value in
+      fieldValue: { _, value in
         if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) {
           field
         } else {

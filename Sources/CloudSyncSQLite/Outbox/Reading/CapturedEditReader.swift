@@ -52,17 +52,18 @@ struct CapturedEditReader {
 
   let connection: SQLiteConnection
   private let tables: Tables
-  private let encode: (SQLiteValue) -> FieldValue
+  /// How values of a table's columns travel.
+  private let encoding: (CapturedTable) -> EditFolding.Encoding
   private var ids: String { tables.ids }
 
   init(
     connection: SQLiteConnection,
     tables: Tables,
-    encode: @escaping (SQLiteValue) -> FieldValue
+    encoding: @escaping (CapturedTable) -> EditFolding.Encoding
   ) {
     self.connection = connection
     self.tables = tables
-    self.encode = encode
+    self.encoding = encoding
   }
 
   /// Whether nothing was captured, of whatever table, since it was read last.
@@ -115,7 +116,7 @@ struct CapturedEditReader {
   }
 
   private func rows(of table: CapturedTable) -> CapturedRows {
-    let folding = EditFolding(table: table, encode: encode)
+    let folding = EditFolding(table: table, encode: encoding(table))
     return CapturedRows(table: table, folding: folding, connection: connection)
   }
 

@@ -10,25 +10,29 @@ import CloudSyncSQLiteSupport
 /// What a row held when it was deleted is captured of kept columns alone. Where edits win all are kept: a
 /// deletion ends nothing then, so that edits before it are told one by one. Else they go with it.
 struct EditFolding {
+  /// How a value of the writable column at a place travels.
+  typealias Encoding = (_ place: Int, SQLiteValue) -> FieldValue
+
   /// A writable column.
   private struct Column {
     var name: String
+    var place: Int
     /// Its number in captured edits, and its place among kept ones.
     var number: Int?
     var kept: Int?
   }
 
   private let columns: [Column]
-  /// How a value travels.
-  private let encode: (SQLiteValue) -> FieldValue
+  private let encode: Encoding
 
-  init(table: CapturedTable, encode: @escaping (SQLiteValue) -> FieldValue) {
+  init(table: CapturedTable, encode: @escaping Encoding) {
     var numbers: [String: Int] = [:]
     for (number, column) in table.watched { numbers[column.name] = number }
-    columns = table.schema.writableColumns.map { column in
-      let kept = table.kept.firstIndex { $0 == column.name }
-      return Column(name: column.name, number: numbers[column.name], kept: kept)
-    }
+    columns = table.schema.writableColumns.enumerated()
+      .map { place, column in
+        let kept = table.kept.firstIndex { $0 == column.name }
+        return Column(name: column.name, place: place, number: numbers[column.name], kept: kept)
+      }
     self.encode = encode
   }
 
@@ -101,8 +105,8 @@ struct EditFolding {
       guard let place = column.kept, place < values.count, isMeant(column) else { return nil }
       return ColumnEdit(
         name: column.name,
-        value: encode(values[place]),
-        former: place < former.count ? encode(former[place]) : nil
+        value: encode(column.place, values[place]),
+        former: place < former.count ? encode(column.place, former[place]) : nil
       )
     }
   }
@@ -120,8 +124,8 @@ struct EditFolding {
         let formers = before.lazy.compactMap { place.flatMap($0.formerValue) }
         return ColumnEdit(
           name: column.name,
-          value: encode(place.flatMap(insertion.newValue) ?? value),
-          former: formers.first.map(encode)
+          value: encode(column.place, place.flatMap(insertion.newValue) ?? value),
+          former: formers.first.map { encode(column.place, $0) }
         )
       }
     return .inserted(edits, at: insertion.time)
@@ -153,7 +157,7 @@ struct EditFolding {
         let last = updates.last(where: { $0.bits.contains(number) })?.edit
       else { continue }
       guard let place = column.kept else {
-        let edit = ColumnEdit(name: column.name, value: encode(value))
+        let edit = ColumnEdit(name: column.name, value: encode(column.place, value))
         let made = updates.last {
           $0.bits.contains(number) && !$0.edit.cascadedColumns.contains(column.name)
         }
@@ -166,8 +170,8 @@ struct EditFolding {
         guard let new = edit.newValue(at: place) ?? (edit.time == last.time ? value : nil) else {
           continue
         }
-        let former = edit.formerValue(at: place).map(encode)
-        add(ColumnEdit(name: column.name, value: encode(new), former: former), edit)
+        let former = edit.formerValue(at: place).map { encode(column.place, $0) }
+        add(ColumnEdit(name: column.name, value: encode(column.place, new), former: former), edit)
       }
     }
     let made = byTime.map { (order: $0.key, edit: RowEdit.updated($0.value, at: $0.key)) }
