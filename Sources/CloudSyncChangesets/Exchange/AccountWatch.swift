@@ -65,6 +65,11 @@ final class AccountWatch: Sendable {
     }
     calls.end(trouble: .halt)
     let isInTrouble = isInTrouble
+    if case .asking = session.state.accountState {
+      // What was known before says nothing any more.
+      state.withLock { $0.answer = .none }
+      calls.end(trouble: .account)
+    }
     guard hasProvider || isInTrouble else { return continuation.resume(returning: known) }
     state.withLock { state in
       state.answer = .none
