@@ -73,6 +73,7 @@ extension Engine {
     // The clock may have been set back since the call.
     waiter.deadline.clamp(at: context.now)
     waiters.add(waiter)
+    armAnew(time: waiter.deadline.until)
   }
 
   /// Tells the waiters whose wish is fulfilled, or whose time is over.

@@ -301,6 +301,20 @@ final class Engine {
     outputs.timer.schedule(after: delay)
   }
 
+  /// Sets the timer once more, so that it fires by a time.
+  ///
+  /// A clock that was set forward since it was set has made seem near what is further away.
+  func armAnew(time: Timestamp) {
+    if armed != nil, firesAtOnce { return }
+    let former = armed
+    armed = nil
+    if let former, former <= time {
+      arm(time: former, because: armedBy)
+    } else {
+      arm(time: time, because: nil)
+    }
+  }
+
   /// Puts a middleware where it is wanted.
   func attach(_ middleware: any Middleware, at position: MiddlewarePosition) {
     precondition(

@@ -126,6 +126,32 @@ struct ConcurrencyStressTests {
     #expect(timer.delays.entries.dropFirst(before) == [0])
   }
 
+  @Test("A waiter has the timer set, whatever seems near since the clock was set forward")
+  func waiterAfterClockStep() throws {
+    let world = VirtualEnvironment()
+    let timer = SilentTimer()
+    var environment = world.environment
+    environment.makeTimer = { _, _ in timer }
+    var script = ScriptedHandler.Script()
+    script.modify = { _, _ in .never }
+    let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
+    let session = CloudSyncSession(
+      operationHandler: handler,
+      zoneID: SessionHarness.zoneID,
+      environment: environment
+    )
+    session.start()
+    try session.modify(ModifyOperation(records: [SessionHarness.record("r")]))
+    world.run()
+    // The answer is waited for until ten seconds from now, says the clock; the timer has 300 to go.
+    world.jumpClock(by: .seconds(290))
+    session.idle(upTo: .seconds(30)) { _ in }
+    world.run()
+
+    let last = try #require(timer.delays.entries.last)
+    #expect(last > 0 && last <= 30_000_000_000)
+  }
+
   @Test("Events that come while a timer is on its way do not take it back")
   func eventsKeepTimer() throws {
     let world = VirtualEnvironment()
