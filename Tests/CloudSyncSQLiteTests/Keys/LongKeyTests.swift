@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Keys that are longer than values in records are else")
@@ -75,7 +76,9 @@ struct LongKeyTests {
     [false, true]
   )
   func life(of type: String, isCompound: Bool) async throws {
-    for deletes in [DeletePolicy.deleteWins, .editWins] {
+    // Each policy with each kind of key, if not all with all.
+    let first: DeletePolicy = (type == "TEXT") == isCompound ? .editWins : .deleteWins
+    for deletes in SuiteSize.some(1, of: [first] + DeletePolicy.allCases.filter { $0 != first }) {
       let schema = Self.schema(type, isCompound: isCompound)
       let bench = self.bench
       let mac = try device("mac\(deletes)", schema, deletes: deletes)
