@@ -99,14 +99,16 @@ struct ConcurrencyStressTests {
     #expect(await isIdle)
   }
 
-  @Test("A waiter that comes when a timer is due, and before it is told, leaves it due")
-  func waiterLeavesDueTimer() throws {
+  /// A session that has sent a record and got an answer, or none, and whose timer tells nothing.
+  private func waiting(
+    for answer: ScriptedHandler.Reply<ModifyOperation.Response>
+  ) throws -> (VirtualEnvironment, SilentTimer, CloudSyncSession) {
     let world = VirtualEnvironment()
     let timer = SilentTimer()
     var environment = world.environment
     environment.makeTimer = { _, _ in timer }
     var script = ScriptedHandler.Script()
-    script.modify = { _, _ in .failure(SyncError(.networkFailure)) }
+    script.modify = { _, _ in answer }
     let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
     let session = CloudSyncSession(
       operationHandler: handler,
@@ -116,6 +118,12 @@ struct ConcurrencyStressTests {
     session.start()
     try session.modify(ModifyOperation(records: [SessionHarness.record("r")]))
     world.run()
+    return (world, timer, session)
+  }
+
+  @Test("A waiter that comes when a timer is due, and before it is told, leaves it due")
+  func waiterLeavesDueTimer() throws {
+    let (world, timer, session) = try waiting(for: .failure(SyncError(.networkFailure)))
     // The wait before the next attempt is over, and the timer's word is on its way.
     world.jumpClock(by: .seconds(10_000))
     let before = timer.delays.entries.count
@@ -128,21 +136,7 @@ struct ConcurrencyStressTests {
 
   @Test("A waiter has the timer set, whatever seems near since the clock was set forward")
   func waiterAfterClockStep() throws {
-    let world = VirtualEnvironment()
-    let timer = SilentTimer()
-    var environment = world.environment
-    environment.makeTimer = { _, _ in timer }
-    var script = ScriptedHandler.Script()
-    script.modify = { _, _ in .never }
-    let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
-    let session = CloudSyncSession(
-      operationHandler: handler,
-      zoneID: SessionHarness.zoneID,
-      environment: environment
-    )
-    session.start()
-    try session.modify(ModifyOperation(records: [SessionHarness.record("r")]))
-    world.run()
+    let (world, timer, session) = try waiting(for: .never)
     // The answer is waited for until ten seconds from now, says the clock; the timer has 300 to go.
     world.jumpClock(by: .seconds(290))
     session.idle(upTo: .seconds(30)) { _ in }
@@ -154,21 +148,7 @@ struct ConcurrencyStressTests {
 
   @Test("Events that come while a timer is on its way do not take it back")
   func eventsKeepTimer() throws {
-    let world = VirtualEnvironment()
-    let timer = SilentTimer()
-    var environment = world.environment
-    environment.makeTimer = { _, _ in timer }
-    var script = ScriptedHandler.Script()
-    script.modify = { _, _ in .never }
-    let handler = ScriptedHandler(in: world, limits: RequestLimits(), script: script)
-    let session = CloudSyncSession(
-      operationHandler: handler,
-      zoneID: SessionHarness.zoneID,
-      environment: environment
-    )
-    session.start()
-    try session.modify(ModifyOperation(records: [SessionHarness.record("r")]))
-    world.run()
+    let (world, timer, session) = try waiting(for: .never)
     world.jumpClock(by: .seconds(301))
     let before = timer.delays.entries.count
     for _ in 0..<5 {
