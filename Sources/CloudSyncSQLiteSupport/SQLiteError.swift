@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(SQLite3)
 import SQLite3
 #else
@@ -66,5 +72,13 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     let words = "\(message) (SQLite \(code))"
     return sql.map { "\(words) in: \($0)" } ?? words
+  }
+}
+
+extension SQLiteError {
+  /// Whether the path of the database leads to a folder, which SQLite may open and cannot read.
+  package func isOfFolder(at path: String?) -> Bool {
+    guard kind == .unavailable || kind == .cannotOpen, let path, !path.isEmpty else { return false }
+    return (try? FileManager.default.attributesOfItem(atPath: path + "/.")) != nil
   }
 }

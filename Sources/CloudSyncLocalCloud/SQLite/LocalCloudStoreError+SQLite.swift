@@ -1,11 +1,5 @@
 import CloudSyncSQLiteSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension LocalCloudStoreError {
   /// What an error of SQLite's means for a store's file, and what to do.
   init(_ error: SQLiteError, path: String) {
@@ -24,7 +18,7 @@ extension LocalCloudStoreError {
       self.init(.full, path: path, "the disk is full; make room and try again")
     case .readOnly:
       self.init(.readOnly, path: path, "it cannot be written; check its permissions")
-    case .cannotOpen where Self.isFolder(path), .unavailable where Self.isFolder(path):
+    case _ where error.isOfFolder(at: path):
       self.init(.cannotAccess, path: path, "it is a folder; name the cloud's file")
     default:
       self.init(
@@ -33,11 +27,6 @@ extension LocalCloudStoreError {
         "\(error.message) (SQLite \(error.code)); check the folder and its permissions"
       )
     }
-  }
-
-  /// Whether a path leads to a folder, which SQLite may open and cannot read.
-  private static func isFolder(_ path: String) -> Bool {
-    !path.isEmpty && (try? FileManager.default.attributesOfItem(atPath: path + "/.")) != nil
   }
 
   /// The error of a file whose parts do not fit together.

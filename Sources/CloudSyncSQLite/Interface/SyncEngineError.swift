@@ -1,12 +1,6 @@
 import CloudSyncSQLiteSchema
 package import CloudSyncSQLiteSupport
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// What goes wrong between an engine and its database.
 public struct SyncEngineError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of thing went wrong; more may be added.
@@ -66,16 +60,10 @@ extension SyncEngineError {
     "it cannot be read or written now (\(error.message)); unlock the device, or check its storage"
   }
 
-  /// Whether a path leads to a folder, which SQLite opens and cannot read.
-  private static func isFolder(_ path: String?) -> Bool {
-    guard let path, !path.isEmpty else { return false }
-    return (try? FileManager.default.attributesOfItem(atPath: path + "/.")) != nil
-  }
-
   /// What an error of SQLite's means for an engine.
   package init(_ error: SQLiteError, path: String? = nil) {
     switch error.kind {
-    case .unavailable where Self.isFolder(path), .cannotOpen where Self.isFolder(path):
+    case _ where error.isOfFolder(at: path):
       self.init(.cannotAccess, path: path, "it is a folder; name the database's file")
     case .busy:
       self.init(.busy, path: path, "another connection is writing to it; try again")

@@ -88,15 +88,12 @@ struct SchemaRenamingSearch {
     in table: TableSchema
   ) throws(SQLiteError) -> Bool {
     guard try KeyColumn.read(of: table, in: connection) == former.key else { return false }
-    let key = "+(\(CompoundKey.sql(of: former.key, in: "r")))"
-    let isKnown = ["known", "pending"]
-      .map { "EXISTS(SELECT 1 FROM cloudsync_\($0) WHERE table_id = ?1 AND key = \(key))" }
+    let isUnknown = CompoundKey.isUnknown(former.key, in: "r", ofTable: former.id)
     return
       try connection.prepare(
-        "SELECT 1 FROM main.\(table.name.quotedName) AS r"
-          + " WHERE \(isKnown.joined(separator: " OR ")) LIMIT 1"
+        "SELECT 1 FROM main.\(table.name.quotedName) AS r WHERE NOT (\(isUnknown)) LIMIT 1"
       )
-      .bind(former.id, at: 1).step()
+      .step()
   }
 
   // MARK: Columns

@@ -100,19 +100,29 @@ enum CompoundKey {
   }
 }
 
-extension CapturedTable {
+extension CompoundKey {
   /// The key of a row as the engine's tables have it, as SQL that SQLite looks up.
   ///
   /// The key's own column would have SQLite convert what it is compared with, and then go through all rows.
-  func lookedUpKey(_ row: String) -> String { "+(\(CompoundKey.sql(of: key, in: row)))" }
+  fileprivate static func lookedUp(_ key: [KeyColumn], in row: String) -> String {
+    "+(\(sql(of: key, in: row)))"
+  }
 
-  /// Whether nothing is known of a row, as SQL.
-  func isUnknown(_ row: String) -> String {
-    let key = lookedUpKey(row)
+  /// Whether nothing is known of a row of a table, as SQL.
+  static func isUnknown(_ key: [KeyColumn], in row: String, ofTable id: Int64) -> String {
+    let key = lookedUp(key, in: row)
     return ["known", "pending"]
       .map { "NOT EXISTS(SELECT 1 FROM cloudsync_\($0) WHERE table_id = \(id) AND key = \(key))" }
       .joined(separator: " AND ")
   }
+}
+
+extension CapturedTable {
+  /// The key of a row as the engine's tables have it, as SQL that SQLite looks up.
+  func lookedUpKey(_ row: String) -> String { CompoundKey.lookedUp(key, in: row) }
+
+  /// Whether nothing is known of a row, as SQL.
+  func isUnknown(_ row: String) -> String { CompoundKey.isUnknown(key, in: row, ofTable: id) }
 }
 
 extension KeyColumn {
