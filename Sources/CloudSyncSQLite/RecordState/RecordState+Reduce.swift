@@ -61,7 +61,7 @@ extension RecordState {
       return returnDisplaced(rules: rules)
     case .missing(let tag, let now): return takeMissing(tag: tag, now: now, rules: rules)
     case .refused(let code, let reason, let isPassing, let wait, let now):
-      if code == .quotaExceeded, isDirty, isDeleted(by: rules), known != nil, hold == nil {
+      if code == .quotaExceeded, mayBeRemoved(by: rules) {
         hold = .removal(isDue: false)
         return [.fetch]
       }
@@ -93,6 +93,14 @@ extension RecordState {
       self.placement = placement
       return []
     }
+  }
+
+  /// Whether the record itself may be deleted where a full storage does not take its tombstone.
+  ///
+  /// One that tells as which record a row goes on has to stay: others may have edited the row under its former key.
+  private func mayBeRemoved(by rules: RowRules) -> Bool {
+    guard let row, isDirty, known != nil, hold == nil else { return false }
+    return row.clock.isDeleted(by: rules.deletes) && row.clock.moves.isEmpty
   }
 
   /// Whether an answer counts to a save of the record as it was with a tag, or of a new record.

@@ -147,8 +147,10 @@ struct TombstoneTests {
     }
   }
 
-  @Test("A full storage can be emptied: a tombstone that it refuses goes as a deletion")
-  func fullStorage() throws {
+  /// Two devices whose first one's cloud can be full.
+  private func fillablePair() throws -> (
+    SyncHarness, SyncHarness.Device, SyncHarness.Device, FullHandler
+  ) {
     let (bench, mac, phone) = try pair(.keep)
     let handler = FullHandler(
       bench.cloud.connect(device: "mac", account: Self.owner, zoneID: bench.zoneID)
@@ -161,6 +163,12 @@ struct TombstoneTests {
       environment: bench.world.environment
     )
     mac.listen()
+    return (bench, mac, phone, handler)
+  }
+
+  @Test("A full storage can be emptied: a tombstone that it refuses goes as a deletion")
+  func fullStorage() throws {
+    let (bench, mac, phone, handler) = try fillablePair()
     try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
     try bench.sync(mac, phone)
     handler.isFull.withLock { $0 = true }
@@ -174,6 +182,26 @@ struct TombstoneTests {
 
     for device in [mac, phone] {
       #expect(try device.lines(Self.notes) == ["'b'|'B2'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("The tombstone of a row whose key was changed waits for storage: edits follow the row")
+  func fullStorageOfMoved() throws {
+    let (bench, mac, phone, handler) = try fillablePair()
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')")
+    try bench.sync(mac, phone)
+    handler.isFull.withLock { $0 = true }
+    try mac.execute("UPDATE notes SET id = 'b' WHERE id = 'a'")
+    try bench.sync(mac)
+    try phone.execute("UPDATE notes SET title = 'A2'")
+    handler.isFull.withLock { $0 = false }
+    bench.world.advance(by: .seconds(7_200))
+    try bench.sync(mac, phone)
+    try bench.sync(mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.notes) == ["'b'|'A2'"])
       #expect(try bench.unclean(device) == [])
     }
   }
