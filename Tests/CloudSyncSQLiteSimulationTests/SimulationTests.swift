@@ -324,6 +324,8 @@ struct SimulationTests {
         45_000_026, 45_000_357,
         // The checker did not know that who ends one of two lives under one key ends both.
         47_000_314,
+        // A full storage had a record deleted, and who had not heard of that made it anew when its zone was lost.
+        61_000_011,
       ] as [UInt64]
     )
   )

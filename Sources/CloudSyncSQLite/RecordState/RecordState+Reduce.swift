@@ -61,7 +61,8 @@ extension RecordState {
       return returnDisplaced(rules: rules)
     case .missing(let tag, let now): return takeMissing(tag: tag, now: now, rules: rules)
     case .refused(let code, let reason, let isPassing, let wait, let now):
-      if code == .quotaExceeded, mayBeRemoved(by: rules) {
+      if code == .quotaExceeded, hasUnsentEnd(by: rules), hold == nil, row?.clock.moves == [] {
+        // One that tells as which record a row goes on stays: others may have edited it under its former key.
         hold = .removal(isDue: false)
         return [.fetch]
       }
@@ -93,14 +94,6 @@ extension RecordState {
       self.placement = placement
       return []
     }
-  }
-
-  /// Whether the record itself may be deleted where a full storage does not take its tombstone.
-  ///
-  /// One that tells as which record a row goes on has to stay: others may have edited the row under its former key.
-  private func mayBeRemoved(by rules: RowRules) -> Bool {
-    guard let row, isDirty, known != nil, hold == nil else { return false }
-    return row.clock.isDeleted(by: rules.deletes) && row.clock.moves.isEmpty
   }
 
   /// Whether an answer counts to a save of the record as it was with a tag, or of a new record.
@@ -216,6 +209,11 @@ extension RecordState {
     return [.fetch]
   }
 
+  /// Whether the row was deleted, and the cloud's record is not known to tell that.
+  private func hasUnsentEnd(by rules: RowRules) -> Bool {
+    isDeleted(by: rules) && known?.clock.isDeleted(by: rules.deletes) == false
+  }
+
   /// The feed has told of absence, or a look-up: what vanished is joined with a tombstone of what the cloud had.
   private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
@@ -225,7 +223,8 @@ extension RecordState {
       rules.deletes == .editWins && isDirty
       && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares
         || !known.differing.isEmpty)
-    guard !isDeleted(by: rules), isNewLife || isEdited else {
+    // A full storage has had the record deleted: its tombstone follows, for those who have not heard of that.
+    guard hasUnsentEnd(by: rules) || !isDeleted(by: rules) && (isNewLife || isEdited) else {
       self = RecordState()
       return [.forget]
     }
