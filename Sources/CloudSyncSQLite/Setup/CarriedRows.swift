@@ -75,6 +75,17 @@ struct CarriedRows: TransactionPart {
     return values.map { table.fieldValue($0[number], at: number) } ?? .null
   }
 
+  /// The former names of renamed columns that have more than their default; counters have their shares.
+  private func filledColumns(of state: StoredState, values: [SQLiteValue]?) -> [String] {
+    renamedColumns.filter { former, name in
+      guard let number = table.places.number(of: name), !table.rules.isCounter(name),
+        let value = state.keptValue(of: former) ?? self.value(of: name, in: values)
+      else { return false }
+      return !table.isDefault(value, at: number)
+    }
+    .map(\.key)
+  }
+
   /// Has a row of the table go on with what was known of it.
   ///
   /// - Parameters:
@@ -94,7 +105,12 @@ struct CarriedRows: TransactionPart {
   ) {
     let rules = table.rules
     let isUnchanged = isCaptured || values != nil && digest == values.map { table.digest(of: $0) }
-    let renamed = state.renamed(renamedColumns, deletes: rules.deletes, isUnchanged: isUnchanged)
+    let renamed = state.renamed(
+      renamedColumns,
+      deletes: rules.deletes,
+      isUnchanged: isUnchanged,
+      filled: isUnchanged ? filledColumns(of: state, values: values) : []
+    )
     var loaded = RecordStore.Loaded()
     loaded.state = renamed.state(deletes: rules.deletes) { self.value(of: $0, in: values) }
     loaded.source = source

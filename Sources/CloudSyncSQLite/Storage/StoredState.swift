@@ -67,18 +67,22 @@ struct StoredState: Sendable, Hashable {
   ///   - policy: What becomes of rows that are deleted here and edited there.
   ///   - isUnchanged: Whether nobody can have changed the row in its table unseen. Else the table's value stands, to be
   ///     compared with what the cloud has under both names.
+  ///   - filled: The former names of columns that have more than their default: others who had no more may have sent that
+  ///     under the new name, and it is as if this device had filled the new column.
   /// - Returns: The state.
   func renamed(
     _ names: [String: String],
     deletes policy: DeletePolicy,
-    isUnchanged: Bool
+    isUnchanged: Bool,
+    filled: [String]
   ) -> StoredState {
     if names.isEmpty { return self }
     var renamed = self
     let former = names.keys.sortedByBytes()
     for old in former {
       guard let new = names[old] else { continue }
-      renamed.rename(old, to: new)
+      let isFilled = filled.contains { UTF8Bytes.equal($0, old) }
+      renamed.rename(old, to: new, noEarlierThan: isFilled ? RecordClock.filling : .zero)
       if !isUnchanged, !keptOfTable.isEmpty {
         renamed.kept.removeAll { UTF8Bytes.equal($0.name, new) }
       }
@@ -90,10 +94,10 @@ struct StoredState: Sendable, Hashable {
     return renamed
   }
 
-  private mutating func rename(_ old: String, to new: String) {
+  private mutating func rename(_ old: String, to new: String, noEarlierThan least: HybridTime) {
     if let place = clock.columns.place(of: old) {
       let column = clock.columns.remove(at: place)
-      let time = column.time
+      let time = max(column.time, least)
       let value = kept.place(of: old).map { kept.remove(at: $0).value }
       let other = clock.time(of: new)
       // Of what was there before on both sides the cloud's stays.

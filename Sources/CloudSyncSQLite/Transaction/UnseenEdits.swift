@@ -87,7 +87,13 @@ struct UnseenEdits: TransactionPart {
         && row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
       guard !isAdded,
         let theirs = version[edit.name] ?? formerName.flatMap({ version[$0] }),
-        let former = formerValue(of: theirs, as: edit.name, in: row, than: mine),
+        let former = formerValue(
+          of: theirs,
+          as: edit.name,
+          in: row,
+          than: mine,
+          isRenamed: formerName != nil
+        ),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
       let change = ColumnEdit(name: edit.name, value: edit.value, former: former)
@@ -117,12 +123,14 @@ struct UnseenEdits: TransactionPart {
   ///   - column: The name that it has here.
   ///   - row: The row.
   ///   - mine: What is known of it.
+  ///   - isRenamed: Whether the table had the column before, under another name.
   /// - Returns: The value.
   private func formerValue(
     of theirs: VersionedColumn,
     as column: String,
     in row: LoadedRow,
-    than mine: RecordVersion
+    than mine: RecordVersion,
+    isRenamed: Bool
   ) -> FieldValue? {
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
     guard let known = mine.clock.time(of: column),
@@ -134,7 +142,9 @@ struct UnseenEdits: TransactionPart {
     // What was there before the cloud had the row is as old as what the cloud has, and gives way to it.
     if known <= RecordClock.filling, row.state.known == nil { return nil }
     // Of that time is also what others have filled a new column with: there is nothing to compare it with.
-    if known == .zero, theirs.time != known, !tables[row.place].hasOtherKind(column) { return nil }
+    if known == .zero, theirs.time != known, !isRenamed, !tables[row.place].hasOtherKind(column) {
+      return nil
+    }
     return theirs.value
   }
 

@@ -76,6 +76,32 @@ struct RenamedRebuildTests {
     }
   }
 
+  @Test(
+    "What a row had stays that nobody saw being inserted, where others have filled the new name with its default",
+    arguments: [rebuild, "ALTER TABLE notes RENAME COLUMN title TO name"],
+    [false, true]
+  )
+  func unseenRow(rename: String, hasHeard: Bool) throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1)")
+    try bench.sync(mac, phone)
+    let rebuild = Self.rebuild.replacing("name", with: "title")
+    try bench.restart(phone, ["notes"], after: "\(rebuild); INSERT INTO notes VALUES('b', 'B', 2)")
+    try bench.sync(phone)
+    try bench.restart(mac, ["notes"], after: rename)
+    try bench.sync(mac)
+    if hasHeard { try bench.sync(phone) }
+    try bench.restart(phone, ["notes"], after: rename)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT * FROM notes")
+      #expect(rows == ["'a'|'A'|1", "'b'|'B'|2"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("A new table with the columns of one that goes, and none of its rows, is another one")
   func otherTable() throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"
