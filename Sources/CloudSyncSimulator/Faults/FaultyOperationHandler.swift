@@ -27,6 +27,8 @@ public final class FaultyOperationHandler: WorkHandler {
     var coverage = FaultCoverage()
     /// Answers that come after that to the next request.
     var held: [@Sendable () -> Void] = []
+    /// Whether nobody waits for answers any more.
+    var isDropping = false
     var lastToken: WriteToken?
   }
 
@@ -156,7 +158,19 @@ public final class FaultyOperationHandler: WorkHandler {
 
   /// Lets an answer come after that to the next request.
   func hold(answer: @escaping @Sendable () -> Void) {
-    state.withLock { $0.held.append(answer) }
+    state.withLock { state in
+      if !state.isDropping { state.held.append(answer) }
+    }
+  }
+
+  /// Forgets the answers that come after the next one, for there is none: they hold whoever waits for them, who holds this.
+  func dropHeldAnswers() {
+    let held = state.withLock { state in
+      state.isDropping = true
+      defer { state.held = [] }
+      return state.held
+    }
+    withExtendedLifetime(held) {}  // Released outside the lock.
   }
 
   private func enterChangedWorld(point: FaultPoint, call: FaultyCall) {

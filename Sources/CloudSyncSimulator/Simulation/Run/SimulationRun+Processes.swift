@@ -144,6 +144,7 @@ extension SimulationRun {
   /// Ends a process here.
   private func kill(host: SimulatedHost, process: SimulatedProcess) {
     process.end()
+    host.state.withLock { $0.faulty }?.dropHeldAnswers()
     // Later, because the session is in the middle of its work.
     world.enqueue { [self] in cleanUpAfterKill(host: host) }
   }

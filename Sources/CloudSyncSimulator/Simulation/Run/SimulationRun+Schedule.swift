@@ -157,6 +157,7 @@ extension SimulationRun {
     }
     withExtendedLifetime(checkers) {}  // Released outside the lock.
     for host in hosts {
+      host.state.withLock { $0.faulty }?.dropHeldAnswers()
       host.process?.end()
       host.device.quit()
       host.state.withLock { state in
