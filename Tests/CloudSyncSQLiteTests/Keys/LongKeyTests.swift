@@ -241,7 +241,8 @@ struct LongKeyTests {
     for (number, orphans) in [OrphanPolicy.restoreParent, .deleteChildren, .detachChildren]
       .enumerated()
     {
-      for (place, actions) in all.enumerated() {
+      for place in SuiteSize.some(1, of: [number % 2, 1 - number % 2]) {
+        let actions = all[place]
         let short = try outcome(
           3,
           orphans,
