@@ -131,4 +131,28 @@ struct DisplacedRowTests {
       #expect(try bench.unclean(device) == [] && bench.displaced(device) == [], "\(device.name)")
     }
   }
+
+  /// A key script, of seed 1436.
+  @Test(
+    "One that goes back to a key where another row was deleted since gives way to a row that was given it before that"
+  )
+  func deletedSince() throws {
+    let (bench, devices) = try bench(count: 3)
+    func move(_ keys: [(String, String)], by number: Int, at minute: Int64) throws {
+      let steps = keys.map { "UPDATE p SET id = '\($1)' WHERE id = '\($0)'" }
+      try devices[number]
+        .execute(steps.joined(separator: "; "), at: Self.start + minute * 60_000)
+    }
+    try devices[0].execute("INSERT INTO p VALUES('3', x'03')", at: Self.start)
+    try syncAll(bench, devices)
+    try move([("2", "t"), ("0", "2"), ("1", "0"), ("t", "1")], by: 1, at: 1)
+    try move([("1", "t"), ("0", "1"), ("t", "0")], by: 0, at: 2)
+    try devices[2].execute("DELETE FROM p WHERE id = '1'", at: Self.start + 180_000)
+    try move([("3", "t"), ("0", "3"), ("t", "0")], by: 2, at: 4)
+    for number in [2, 0, 1, 2, 0, 1] { try bench.sync(devices[number]) }
+    for device in devices {
+      #expect(try device.lines(Self.all) == ["'0'|'03'", "'1'|'02'", "'3'|'00'"], "\(device.name)")
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+    }
+  }
 }
