@@ -103,7 +103,7 @@ extension RecordState {
   // MARK: Rows that have lost the key
 
   /// How many are kept of one key: the last ones.
-  private static let endedLimit = 32
+  static let endedLimit = 32
 
   /// Keeps a row whose key another one has got, as long as nobody tells where it goes on: it comes back when the other one
   /// leaves the key; and one that was edited here and has ended, since its former record may tell where it goes on.

@@ -47,6 +47,8 @@ struct DisplacedRowTests {
         "\(device.name)"
       )
     }
+    let lists = try devices.map { try bench.displaced($0) }
+    #expect(lists.contains(["'k'", "'k'"]), "\(lists)")
     for (number, next) in [(2, "'01'"), (1, "'00'")] {
       let time = Self.start + Int64(600 + number) * 60_000
       try devices[number].execute("DELETE FROM p WHERE id = 'k'", at: time)
