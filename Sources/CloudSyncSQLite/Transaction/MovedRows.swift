@@ -164,7 +164,8 @@ struct MovedRows: TransactionPart {
     hand.version.removeColumns(table.key)
     let target = try self.row(key, in: place)
     if !hand.isOfCloud { try noteUnseenColumns(of: &hand.version, beside: target) }
-    if target.state.row == nil {
+    // Of another row that has the key it takes nothing.
+    if target.state.row.map({ $0.clock.isOfSameRow(as: hand.version.clock) }) != true {
       for (name, value) in zip(table.key, key.values) {
         let field = table.fieldValue(value, of: name)
         hand.version.set(VersionedColumn(name: name, value: field, time: .zero))

@@ -157,4 +157,23 @@ struct DisplacedRowTests {
       #expect(try bench.unclean(device) == [], "\(device.name)")
     }
   }
+
+  @Test(
+    "What somebody has edited under a former key reaches one that has lost its new key meanwhile"
+  )
+  func handed() throws {
+    let (bench, devices) = try bench(count: 3)
+    try give(1, of: devices)
+    try bench.sync(devices[1], devices[2])
+    try devices[2].execute("UPDATE p SET t = x'55' WHERE id = '0'", at: Self.start + 150_000)
+    try give(0, of: devices)
+    try bench.sync(devices[0], devices[2])
+    #expect(try bench.displaced(devices[2]) == ["'k'"])
+    try devices[0].execute("DELETE FROM p WHERE id = 'k'", at: Self.start + 600_000)
+    try syncAll(bench, devices)
+    for device in devices {
+      #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == ["'55'"], "\(device.name)")
+      #expect(try bench.unclean(device) == [] && bench.displaced(device) == [], "\(device.name)")
+    }
+  }
 }
