@@ -122,7 +122,8 @@ extension RecordState {
       if placement == .deletionDeferred, let move = row.clock.move(of: row.clock) {
         let edited = columns.map { VersionedColumn(name: $0.name, value: $0.value, time: time) }
         let version = RecordVersion(columns: edited.filter { !rules.isCounter($0.name) })
-        return [.handOver(HandOver(move: move, version: version))]
+        let hand = HandOver(move: move, version: version.handed(by: move), isPart: true)
+        return [.handOver(hand)]
       }
       guard rules.deletes == .editWins, placement == .deletionDeferred else { return [] }
     }

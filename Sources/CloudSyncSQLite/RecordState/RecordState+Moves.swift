@@ -47,7 +47,7 @@ extension RecordState {
     }
     if forgotten.isEmpty { return nil }
     let version = RecordVersion(columns: forgotten).handed(by: move)
-    return HandOver(move: move, version: version, isOfCloud: true)
+    return HandOver(move: move, version: version, isOfCloud: true, isPart: true)
   }
 
   /// Takes what the record has had that the row was before.
@@ -73,6 +73,7 @@ extension RecordState {
     // It has become the one that was there.
     if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
     let joined = merged(own, with: hand, rules: rules)
+    keepHanded(hand, beside: joined, rules: rules)
     if joined == mine { return [] }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
     if !mine.clock.isDeleted(by: rules.deletes), joined.clock.replaces(mine.clock) {
@@ -103,7 +104,7 @@ extension RecordState {
   // MARK: Rows that have lost the key
 
   /// How many are kept of one key: the last ones.
-  private static let endedLimit = 32
+  static let endedLimit = 32
 
   /// Keeps a row whose key another one has got, as long as nobody tells where it goes on: it comes back when the other one
   /// leaves the key; and one that was edited here and has ended, since its former record may tell where it goes on.
@@ -125,6 +126,20 @@ extension RecordState {
   private mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
     let former = takeEndedLife { $0.clock.isOfSameRow(as: version.clock) }
     endedLives.append(former.map { rules.join.join(version, with: $0) } ?? version)
+    if endedLives.count > Self.endedLimit { endedLives.removeFirst() }
+  }
+
+  /// Keeps what is handed to a row that has lost the key to another one: it goes along with the row wherever that goes.
+  private mutating func keepHanded(_ hand: HandOver, beside joined: RecordVersion, rules: RowRules)
+  {
+    let clock = hand.version.clock
+    guard !hand.move.isUnion, !joined.clock.isDeleted(by: rules.deletes),
+      joined.clock.displaces(clock)
+    else { return }
+    let kept = takeEndedLife { $0.clock.isOfSameRow(as: clock) }
+    // Some columns are no row that could come back.
+    if kept == nil, hand.isPart { return }
+    endedLives.append(kept.map { merged($0, with: hand, rules: rules) } ?? hand.version)
     if endedLives.count > Self.endedLimit { endedLives.removeFirst() }
   }
 

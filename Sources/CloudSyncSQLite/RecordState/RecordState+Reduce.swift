@@ -218,7 +218,11 @@ extension RecordState {
   private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
-    let isNewLife = mine.created > max(known.clock.created, known.clock.lastDeletion)
+    let isNewLife =
+      mine.clock.isArrival
+      ? !known.clock.ends(lifeOf: mine.clock)
+        && (!known.clock.isOfSameRow(as: mine.clock) || mine.created > known.clock.created)
+      : mine.created > max(known.clock.created, known.clock.lastDeletion)
     let isEdited =
       rules.deletes == .editWins && isDirty
       && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares

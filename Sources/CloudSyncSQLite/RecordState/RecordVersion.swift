@@ -131,9 +131,11 @@ struct RecordVersion: Sendable, Hashable {
     begin(at: time, as: row)
   }
 
-  /// Begins a life, after all that have ended.
+  /// Begins a life, after all that have ended; one of a row that is given its key after its own ones and those of rows that
+  /// were inserted with it: when others were deleted here does not make it any younger.
   mutating func begin(at time: HybridTime, as row: RowOrigin? = nil) {
-    clock.created = max(time, clock.lastDeletion.successor, clock.ended.successor)
+    let end = row.map { clock.end(of: $0) } ?? clock.lastDeletion
+    clock.created = max(time, end.successor, clock.ended.successor)
     clock.row = row
   }
 

@@ -246,6 +246,8 @@ struct HandOver: Sendable, Hashable {
   var base: [VersionedColumn] = []
   /// Whether it is the cloud's version, and not the one of this device.
   var isOfCloud = false
+  /// Whether it has some of the row's columns only.
+  var isPart = false
   /// From how many records it was handed on before.
   var steps = 0
 }

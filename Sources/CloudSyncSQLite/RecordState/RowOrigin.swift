@@ -90,6 +90,12 @@ extension RecordClock {
     endings.reduce(deleted) { max($0, $1.time) }
   }
 
+  /// The last life of a row under this key that has ended, by when it began; `zero` if none has.
+  func end(of row: RowOrigin) -> HybridTime {
+    let deleted = endings.filter { $0.row == row }.map(\.life).max() ?? .zero
+    return moves.filter { $0.row == row }.reduce(deleted) { max($0, $1.life) }
+  }
+
   /// Notes that rows were deleted; what was noted before stays noted.
   mutating func note(endings others: [RowEnding]) {
     for one in others {

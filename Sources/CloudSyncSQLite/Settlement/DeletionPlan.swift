@@ -9,7 +9,7 @@ import CloudSyncSQLiteSupport
 struct DeletionPlan {
   /// A row that refers to one that is to go.
   private struct Child {
-    /// Nil for a row of a table that is not synchronized.
+    /// Nil for a row of a table that is not synchronized, and for one that is in no table because another one has its key.
     let key: RowKey?
     let link: TableLink
     var consequence: ForeignKeyConsequence
@@ -201,6 +201,9 @@ struct DeletionPlan {
     guard let consequence = transaction.tables.consequence(of: link),
       try transaction.isKeyTaken(from: row, by: link) == false
     else { return [] }
+    if try transaction.isKeptByDisplaced(row, by: link) {
+      return [Child(key: nil, link: link, consequence: .stay)]
+    }
     let keys = try transaction.foreignKey(of: link).children(of: row.key)
     if keys.isEmpty { return [] }
     guard let place = link.child else {

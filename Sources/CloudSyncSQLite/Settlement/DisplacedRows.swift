@@ -59,9 +59,9 @@ struct DisplacedRows: TransactionPart {
   ) throws(SQLiteError) {
     guard let origin = displaced.clock.row, let clock = former.state.row?.clock else { return }
     let table = tables[row.place]
-    // As old as its last life there: so it gives way to whoever was given the key by somebody, however long ago.
-    let lives = clock.moves.filter { $0.row == origin }.map(\.life)
-    let arrival = max(lives.max() ?? .zero, clock.lastDeletion, clock.ended).successor
+    // As old as its last life there: so it gives way to whoever was given the key by somebody, however long ago, also
+    // where another row was deleted there since.
+    let arrival = max(clock.end(of: origin), clock.ended).successor
     var move = displaced.move(
       from: row.key.name,
       to: former.key.name,
@@ -84,7 +84,7 @@ struct DisplacedRows: TransactionPart {
       key: table.key
     )
     try transaction.edit(.moved(columns, from: source, at: arrival), of: former)
-    try transaction.reduce(.edited(.renamed([move])), of: row.key, in: row.place)
+    try transaction.goOn(by: move, of: row.key, in: row.place)
   }
 }
 

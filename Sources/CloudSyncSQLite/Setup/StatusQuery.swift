@@ -51,6 +51,17 @@ struct StatusQuery {
   static let displaced =
     "1555, 'another row was given its key on another device; it comes back when that one gets another', NULL"
 
+  /// Pending rows `p`, each as often as there are rows whose key it has got.
+  static let displacing = """
+    cloudsync_pending p INDEXED BY cloudsync_pending_displacing CROSS JOIN (
+      WITH RECURSIVE series(place) AS (
+        SELECT 1 UNION ALL SELECT place + 1 FROM series WHERE place < \(RecordState.endedLimit)
+      ) SELECT place FROM series) s
+    """
+
+  /// Which of them count: the column holds how many rows there are.
+  static let isDisplacing = "p.is_displacing IS NOT NULL AND s.place <= p.is_displacing"
+
   // MARK: Rows
 
   private func selects(isCompound: Bool) -> [String] {
@@ -67,8 +78,8 @@ struct StatusQuery {
       ),
       select(
         (isCompound, "p", "p.record_name", "'parked'", Self.displaced),
-        from: "cloudsync_pending p INDEXED BY cloudsync_pending_displacing",
-        where: "p.is_displacing IS NOT NULL"
+        from: Self.displacing,
+        where: Self.isDisplacing
       ),
       select(
         (isCompound, "u", "NULL", "'dirty'", "NULL, NULL, NULL"),

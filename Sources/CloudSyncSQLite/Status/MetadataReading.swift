@@ -110,7 +110,7 @@ struct MetadataReading {
       SELECT table_id, 'clean', count(*) FROM cloudsync_known GROUP BY table_id
       UNION ALL SELECT p.table_id, \(status.pendingStatus), count(*) FROM cloudsync_pending p
       WHERE \(status.isShown) GROUP BY 1, 2
-      UNION ALL SELECT table_id, 'parked', count(*) FROM cloudsync_pending
+      UNION ALL SELECT table_id, 'parked', sum(is_displacing) FROM cloudsync_pending
       WHERE is_displacing IS NOT NULL GROUP BY table_id
       UNION ALL SELECT u.table_id, 'dirty', count(*) FROM (\(status.unread)) u
       WHERE NOT EXISTS(
@@ -157,23 +157,28 @@ struct MetadataReading {
 
   /// The records that a condition on pending rows `p` holds for.
   func held(where condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
-    try held("p.error_code, p.error, p.waits_for", where: condition)
+    try held("p.error_code, p.error, p.waits_for", from: "cloudsync_pending p", where: condition)
   }
 
   /// The rows whose keys other rows have got.
   private func displaced() throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
-    try held(StatusQuery.displaced, where: "p.is_displacing IS NOT NULL")
+    try held(
+      StatusQuery.displaced,
+      from: StatusQuery.displacing,
+      where: StatusQuery.isDisplacing
+    )
   }
 
   private func held(
     _ reasons: String,
+    from source: String,
     where condition: String
   ) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
     let tables = try TableRegistry(connection: connection).tables()
     let query = try connection.prepare(
       """
       SELECT p.table_id, p.key, p.record_name, \(reasons)
-      FROM cloudsync_pending p JOIN cloudsync_tables t ON t.id = p.table_id
+      FROM \(source) JOIN cloudsync_tables t ON t.id = p.table_id
       WHERE t.is_synchronized AND \(condition) ORDER BY p.table_id, p.record_name
       """
     )

@@ -137,7 +137,7 @@ struct PendingRows {
       .bind(facts.isRemovable ? .integer(1) : .null, at: 16)
       .bind(facts.filteredBy.map { .text($0) } ?? .null, at: 17)
       .bind(state.filtering?.isUnsent == true ? .integer(1) : .null, at: 18)
-      .bind(state.isDisplacing ? .integer(1) : .null, at: 19)
+      .bind(state.displacedCount > 0 ? .integer(Int64(state.displacedCount)) : .null, at: 19)
     try statement.run()
   }
 

@@ -142,9 +142,10 @@ struct StoredState: Sendable, Hashable {
       }
   }
 
-  /// Whether other rows are kept beside it that had its key.
-  var isDisplacing: Bool {
-    !isTombstone && endedLives.contains { clock.displaces($0.clock) }
+  /// How many other rows are kept beside it that had its key.
+  var displacedCount: Int {
+    if isTombstone || endedLives.isEmpty { return 0 }
+    return endedLives.count { clock.displaces($0.clock) }
   }
 
   /// Puts a state together again.

@@ -17,12 +17,25 @@ final class LooseReferences {
 
   private var parents: [Values: Set<RowKey>] = [:]
   private var children: [Values: Set<RowKey>] = [:]
+  /// The keys that rows have lost to others which are kept beside these.
+  private var displacing: Set<RowKey> = []
+  private var hasStoredDisplacing = false
   private var isMade = false
   private var hasStored = false
 
   /// Notes what a row is to have, if anybody has asked yet.
   func note(_ row: LoadedRow, in tables: SyncTables) {
+    if !row.state.endedLives.isEmpty { displacing.insert(row.rowKey) }
     if isMade { add(row, in: tables) }
+  }
+
+  /// The keys that other rows have, or had, lost to these.
+  func displacing(in transaction: SyncTransaction) throws(SQLiteError) -> Set<RowKey> {
+    if !hasStoredDisplacing {
+      hasStoredDisplacing = true
+      displacing.formUnion(try transaction.stored.pending.displacing())
+    }
+    return displacing
   }
 
   /// The rows of the transaction that are, or were, to have the values that a foreign key refers to, of another key than

@@ -117,7 +117,7 @@ struct MovedRows: TransactionPart {
     {
       try leave(row, by: next, version)
     } else {
-      try transaction.reduce(.edited(.renamed([next])), of: key, in: place)
+      try transaction.goOn(by: next, of: key, in: place)
     }
   }
 
@@ -164,7 +164,8 @@ struct MovedRows: TransactionPart {
     hand.version.removeColumns(table.key)
     let target = try self.row(key, in: place)
     if !hand.isOfCloud { try noteUnseenColumns(of: &hand.version, beside: target) }
-    if target.state.row == nil {
+    // Of another row that has the key it takes nothing.
+    if target.state.row.map({ $0.clock.isOfSameRow(as: hand.version.clock) }) != true {
       for (name, value) in zip(table.key, key.values) {
         let field = table.fieldValue(value, of: name)
         hand.version.set(VersionedColumn(name: name, value: field, time: .zero))
@@ -222,7 +223,7 @@ struct MovedRows: TransactionPart {
     last.isUnion = kept.isUnion
     last.isFollowing = winning.made == nil
     if isThere { return try leave(row, by: last, version) }
-    try transaction.reduce(.edited(.renamed([last])), of: key, in: place)
+    try transaction.goOn(by: last, of: key, in: place)
   }
 
   /// Where a row is that has gone two ways: under a key that does not count, and where it goes on; nil if both lead to one.
@@ -257,6 +258,14 @@ struct MovedRows: TransactionPart {
       if !next.isFollowing { moves.made = next }
     }
     return nil
+  }
+}
+
+extension SyncTransaction {
+  /// Has a row that is not there under a key go on as another record: those who refer to it follow, on this device too.
+  func goOn(by move: RowMove, of key: RecordKey, in place: Int) throws(SQLiteError) {
+    let row = try reduce(.edited(.renamed([move])), of: key, in: place)
+    traces.noteMove(of: row, in: tables)
   }
 }
 

@@ -73,7 +73,7 @@ struct ReferenceLives: TransactionPart {
 ///
 /// It is a class because it belongs to the transaction, and what is found out is remembered.
 final class ReferenceTraces {
-  /// Rows of which the cloud has told something, where references may follow from it.
+  /// Rows of which the cloud has told something, or that the engine itself has moved, where references may follow from it.
   var arrived: Set<RowKey> = []
   private var found: [RowKey: Bool] = [:]
 
@@ -83,6 +83,11 @@ final class ReferenceTraces {
     case .has, .conflict, .edited(.handed): break
     default: return
     }
+    noteMove(of: row, in: tables)
+  }
+
+  /// Notes that it was heard where a row goes on, or that the engine has it go on as another one.
+  func noteMove(of row: LoadedRow, in tables: SyncTables) {
     let links = [tables.links(from: row.place), tables.links(to: row.place)]
     if links.contains(where: { $0.contains { !$0.own.isEmpty } }) { arrived.insert(row.rowKey) }
   }

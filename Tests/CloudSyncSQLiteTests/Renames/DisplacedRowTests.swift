@@ -47,6 +47,8 @@ struct DisplacedRowTests {
         "\(device.name)"
       )
     }
+    let lists = try devices.map { try bench.displaced($0) }
+    #expect(lists.contains(["'k'", "'k'"]), "\(lists)")
     for (number, next) in [(2, "'01'"), (1, "'00'")] {
       let time = Self.start + Int64(600 + number) * 60_000
       try devices[number].execute("DELETE FROM p WHERE id = 'k'", at: time)
@@ -128,6 +130,49 @@ struct DisplacedRowTests {
     try syncAll(bench, [devices[1], devices[0], devices[2]])
     for device in devices {
       #expect(try device.lines(Self.all).contains { $0.hasSuffix("|'55'") }, "\(device.name)")
+      #expect(try bench.unclean(device) == [] && bench.displaced(device) == [], "\(device.name)")
+    }
+  }
+
+  /// A key script, of seed 1436.
+  @Test(
+    "One that goes back to a key where another row was deleted since gives way to a row that was given it before that"
+  )
+  func deletedSince() throws {
+    let (bench, devices) = try bench(count: 3)
+    func move(_ keys: [(String, String)], by number: Int, at minute: Int64) throws {
+      let steps = keys.map { "UPDATE p SET id = '\($1)' WHERE id = '\($0)'" }
+      try devices[number]
+        .execute(steps.joined(separator: "; "), at: Self.start + minute * 60_000)
+    }
+    try devices[0].execute("INSERT INTO p VALUES('3', x'03')", at: Self.start)
+    try syncAll(bench, devices)
+    try move([("2", "t"), ("0", "2"), ("1", "0"), ("t", "1")], by: 1, at: 1)
+    try move([("1", "t"), ("0", "1"), ("t", "0")], by: 0, at: 2)
+    try devices[2].execute("DELETE FROM p WHERE id = '1'", at: Self.start + 180_000)
+    try move([("3", "t"), ("0", "3"), ("t", "0")], by: 2, at: 4)
+    for number in [2, 0, 1, 2, 0, 1] { try bench.sync(devices[number]) }
+    for device in devices {
+      #expect(try device.lines(Self.all) == ["'0'|'03'", "'1'|'02'", "'3'|'00'"], "\(device.name)")
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+    }
+  }
+
+  @Test(
+    "What somebody has edited under a former key reaches one that has lost its new key meanwhile"
+  )
+  func handed() throws {
+    let (bench, devices) = try bench(count: 3)
+    try give(1, of: devices)
+    try bench.sync(devices[1], devices[2])
+    try devices[2].execute("UPDATE p SET t = x'55' WHERE id = '0'", at: Self.start + 150_000)
+    try give(0, of: devices)
+    try bench.sync(devices[0], devices[2])
+    #expect(try bench.displaced(devices[2]) == ["'k'"])
+    try devices[0].execute("DELETE FROM p WHERE id = 'k'", at: Self.start + 600_000)
+    try syncAll(bench, devices)
+    for device in devices {
+      #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == ["'55'"], "\(device.name)")
       #expect(try bench.unclean(device) == [] && bench.displaced(device) == [], "\(device.name)")
     }
   }
