@@ -88,7 +88,16 @@ extension RecordState {
     var new = RecordVersion(after: row, at: time)
     for column in columns { new.insert(column, at: new.created, by: rules.writer, rules: rules) }
     change(to: new, rules: rules)
-    return placement == .inTable ? [] : [.writeRow]
+    return isInTable(columns) ? [] : [.writeRow]
+  }
+
+  /// Whether the table has the row as it is, after an edit of some columns: a counter's sum may be another one than what the
+  /// table was given.
+  private func isInTable(_ edited: [ColumnEdit]) -> Bool {
+    placement == .inTable
+      && edited.allSatisfy { column in
+        row?.value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
+      }
   }
 
   /// Begins a new life just after the deletion, with what the row had: two devices that do that do not count it twice.
@@ -132,11 +141,7 @@ extension RecordState {
       row.update(column, at: time, by: rules.writer, rules: rules)
     }
     change(to: row, rules: rules)
-    // A counter's sum may be another one than what the table was given.
-    let isAsGiven = columns.allSatisfy { column in
-      row.value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
-    }
-    return isAsGiven && placement == .inTable ? [] : [.writeRow]
+    return isInTable(columns) ? [] : [.writeRow]
   }
 
   /// Takes what a column has held before an edit.
@@ -191,14 +196,29 @@ extension RecordVersion {
     by writer: Int64,
     rules: RowRules
   ) {
-    if rules.isCounter(column.name), let number = CounterSum(column.value) {
-      // Where edits win the former row's counts are kept: the new one begins beside them.
-      let former = counterSum(of: column.name) ?? .zero
+    guard rules.isCounter(column.name) else {
+      return set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
+    // Where edits win the former row's counts are kept: the new one begins beside them.
+    count(column, from: counterSum(of: column.name), at: time, by: writer)
+  }
+
+  /// Takes what a counter was set to: what was added to what it held; what is no number sets it to nothing.
+  ///
+  /// `former` is what it held; nil for one that nobody has counted.
+  private mutating func count(
+    _ column: ColumnEdit,
+    from former: CounterSum?,
+    at time: HybridTime,
+    by writer: Int64
+  ) {
+    let number = CounterSum(column.value)
+    if number != nil || former != nil {
       let own = clock.share(of: column.name, by: writer)?.sum ?? .zero
-      set(
-        CounterShare(column: column.name, writer: writer, time: time, sum: own + (number - former))
-      )
-    } else {
+      let sum = own + ((number ?? .zero) - (former ?? .zero))
+      set(CounterShare(column: column.name, writer: writer, time: time, sum: sum))
+    }
+    if number == nil {
       set(VersionedColumn(name: column.name, value: column.value, time: time))
     }
   }
@@ -242,14 +262,9 @@ extension RecordVersion {
       time = max(time, share.time.successor)
     }
     let total = counterSum(of: column.name) ?? .zero
-    let number = CounterSum(column.value)
-    // What is no number sets the counter to nothing; from what was none it begins with nothing.
-    let former = number == nil ? total : column.former.flatMap { CounterSum($0) } ?? total
-    let added = (number ?? .zero) - former
-    let own = clock.share(of: column.name, by: writer)?.sum ?? .zero
-    set(CounterShare(column: column.name, writer: writer, time: time, sum: own + added))
-    if number == nil {
-      set(VersionedColumn(name: column.name, value: column.value, time: time))
-    }
+    // From what was no number it begins with nothing.
+    let former =
+      CounterSum(column.value) == nil ? total : column.former.flatMap { CounterSum($0) } ?? total
+    count(column, from: former, at: time, by: writer)
   }
 }

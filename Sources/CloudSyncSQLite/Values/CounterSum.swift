@@ -1,6 +1,6 @@
 import CloudSyncCore
 
-/// What was added to a counter: a whole number as long as only such are added.
+/// What was added to a counter: a whole number as long as only such are added; it is finite.
 enum CounterSum: Sendable, Hashable {
   case whole(Int64)
   case real(Double)
@@ -31,16 +31,16 @@ enum CounterSum: Sendable, Hashable {
     }
   }
 
-  /// The difference of two numbers; whole ones stop at the ends of their range.
+  /// The difference of two numbers, which stops at the ends of their range.
   static func - (lhs: Self, rhs: Self) -> Self {
     guard case .whole(let left) = lhs, case .whole(let right) = rhs else {
-      return .real(lhs.real - rhs.real)
+      return .real(finite: lhs.real - rhs.real)
     }
     let (difference, isOut) = left.subtractingReportingOverflow(right)
     return .whole(isOut ? left < right ? .min : .max : difference)
   }
 
-  /// The sum of two numbers; whole ones stop at the ends of their range.
+  /// The sum of two numbers, which stops at the ends of their range.
   static func + (lhs: Self, rhs: Self) -> Self { total(of: [lhs, rhs]) }
 
   /// The sum of several; whole ones are brought into range in the end only, so that their order is no
@@ -54,7 +54,13 @@ enum CounterSum: Sendable, Hashable {
       case .real(let number): real = (real ?? 0) + number
       }
     }
-    return real.map { .real(whole.real + $0) } ?? .whole(whole.clamped)
+    return real.map { .real(finite: whole.real + $0) } ?? .whole(whole.clamped)
+  }
+
+  /// A real number, or the end of the range that it is beyond: what is infinite would be no sum any more.
+  private static func real(finite number: Double) -> Self {
+    let end = Double.greatestFiniteMagnitude
+    return .real(min(max(number, -end), end))
   }
 
   /// Two sums are the same if their bits are.

@@ -114,6 +114,11 @@ struct CapturedEditTests {
     #expect(try harness.read() == [])
     try harness.execute("UPDATE t SET a = 'A', b = 1.0, c = x'74657874'")
     #expect(CaptureHarness.text(try harness.read()) == ["'x' ~a=A,b=1.0,c=…@1000.0"])
+    // The lowest whole number is the only one beside which a column for numbers keeps the real that is equal to it.
+    try harness.execute("UPDATE t SET e = -9223372036854775808")
+    #expect(try harness.read().count == 1)
+    try harness.execute("UPDATE t SET e = e - 1")
+    #expect(CaptureHarness.text(try harness.read()) == ["'x' ~e=-9.223372036854776e+18@1000.4"])
   }
 
   @Test("A row without a key is captured when it gets one")

@@ -175,6 +175,10 @@ struct RecordJoinTests {
     #expect(CounterSum.whole(.min) - .whole(1) == .whole(.min))
     #expect(CounterSum.whole(1) - .whole(.min) == .whole(.max))
     #expect(CounterSum.whole(2) + .real(0.5) == .real(2.5))
+    #expect(CounterSum.real(1e308) - .real(-1e308) == .real(.greatestFiniteMagnitude))
+    #expect(
+      CounterSum.total(of: [.real(-1e308), .real(-1e308)]) == .real(-.greatestFiniteMagnitude)
+    )
     #expect(CounterSum(.null) == nil)
     #expect(CounterSum(.double(.infinity)) == nil)
   }
