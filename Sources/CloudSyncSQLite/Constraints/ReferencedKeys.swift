@@ -25,48 +25,13 @@ extension SyncTransaction {
     return stored != wanted.map { Optional($0) }
   }
 
-  /// Whether a row has to stay for one that is in no table because another one has its key: it is to come back, and then
-  /// its parent has to be there as if it had never been gone.
-  ///
-  /// What else its foreign key says is done when it comes back.
-  func isKeptByDisplaced(_ row: LoadedRow, by link: TableLink) throws(SQLiteError) -> Bool {
-    let displacing = try loose.displacing(in: self)
-    if displacing.isEmpty { return false }
-    guard let place = link.child, try staysWithParent(by: link), let values = row.values,
-      let referred = tables[row.place].values(of: link.referencedColumns, in: values)
-    else { return false }
-    for key in displacing where key.table == tables[place].id {
-      for child in try self.row(key)?.state.displaced ?? []
-      where tables.refers(child, by: link, to: referred) {
-        if !link.refersToKey { return true }
-        // It follows a parent that goes on under another key.
-        let life = child.life(ofReference: link.columns, telling: link.own)
-        if try renamed.successor(of: row, ofLife: life).map(\.rowKey) == nil { return true }
-      }
-    }
-    return false
-  }
-
-  /// Whether a row of a foreign key keeps its parent.
-  private func staysWithParent(by link: TableLink) throws(SQLiteError) -> Bool {
-    switch tables.consequence(of: link) {
-    case .stay: return true
-    case .setDefault:
-      if case .missing = try defaultTarget(of: link) { return true }
-      return false
-    case .delete, .detach, nil: return false
-    }
-  }
-
   /// Whether rows refer to a row that is in its table, or wait for it.
-  func isReferredTo(
-    _ row: LoadedRow
-  ) throws(SQLiteError) -> Bool {
+  func isReferredTo(_ row: LoadedRow) throws(SQLiteError) -> Bool {
     let links = tables.links(to: row.place)
     for link in links where tables.consequence(of: link) != nil {
       if try isKeyTaken(from: row, by: link) { continue }
       if try foreignKey(of: link).isReferredTo(rowOf: row.key) { return true }
-      if try isKeptByDisplaced(row, by: link) { return true }
+      if try DisplacedChildren(transaction: self).keep(row, by: link) { return true }
     }
     if links.isEmpty { return false }
     if awaitedParents.contains(row.key.name) { return true }

@@ -103,9 +103,6 @@ extension RecordState {
 
   // MARK: Rows that have lost the key
 
-  /// How many are kept of one key: the last ones.
-  static let endedLimit = 32
-
   /// Keeps a row whose key another one has got, as long as nobody tells where it goes on: it comes back when the other one
   /// leaves the key; and one that was edited here and has ended, since its former record may tell where it goes on.
   mutating func noteEndedLife(
@@ -124,27 +121,21 @@ extension RecordState {
   }
 
   private mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
-    let former = takeEndedLife { $0.clock.isOfSameRow(as: version.clock) }
-    endedLives.append(former.map { rules.join.join(version, with: $0) } ?? version)
-    if endedLives.count > Self.endedLimit { endedLives.removeFirst() }
+    let former = endedLives.take { $0.clock.isOfSameRow(as: version.clock) }
+    endedLives.keep(former.map { rules.join.join(version, with: $0) } ?? version)
   }
 
   /// Keeps what is handed to a row that has lost the key to another one: it goes along with the row wherever that goes.
   private mutating func keepHanded(_ hand: HandOver, beside joined: RecordVersion, rules: RowRules)
   {
     let clock = hand.version.clock
-    guard !hand.move.isUnion, !joined.clock.isDeleted(by: rules.deletes),
+    guard !joined.clock.isDeleted(by: rules.deletes), !hand.move.isUnion,
       joined.clock.displaces(clock)
     else { return }
-    let kept = takeEndedLife { $0.clock.isOfSameRow(as: clock) }
+    let kept = endedLives.take { $0.clock.isOfSameRow(as: clock) }
     // Some columns are no row that could come back.
     if kept == nil, hand.isPart { return }
-    endedLives.append(kept.map { merged($0, with: hand, rules: rules) } ?? hand.version)
-    if endedLives.count > Self.endedLimit { endedLives.removeFirst() }
-  }
-
-  private mutating func takeEndedLife(where isMeant: (RecordVersion) -> Bool) -> RecordVersion? {
-    endedLives.firstIndex(where: isMeant).map { endedLives.remove(at: $0) }
+    endedLives.keep(kept.map { merged($0, with: hand, rules: rules) } ?? hand.version)
   }
 
   /// The rows whose key this one has got, in an order that is the same on all devices.
@@ -168,7 +159,7 @@ extension RecordState {
   /// that.
   mutating func rejoin(_ version: RecordVersion, rules: RowRules) -> RecordVersion {
     let clock = version.clock
-    let own = takeEndedLife { clock.isOfSameRow(as: $0.clock) && clock.leavesOpen($0.clock) }
+    let own = endedLives.take { clock.isOfSameRow(as: $0.clock) && clock.leavesOpen($0.clock) }
     return own.map { rules.join.join($0, with: version) } ?? version
   }
 
@@ -220,6 +211,22 @@ extension RecordState {
     for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
     change(to: new, rules: rules)
     return placement == .inTable ? [] : [.writeRow]
+  }
+}
+
+extension [RecordVersion] {
+  /// How many rows are kept that have lost one key: the last ones.
+  static let endedLimit = 32
+
+  /// Takes a row out of those that have lost a key.
+  fileprivate mutating func take(where isMeant: (RecordVersion) -> Bool) -> RecordVersion? {
+    firstIndex(where: isMeant).map { remove(at: $0) }
+  }
+
+  /// Keeps a row among those that have lost a key.
+  fileprivate mutating func keep(_ version: RecordVersion) {
+    append(version)
+    if count > Self.endedLimit { removeFirst() }
   }
 }
 

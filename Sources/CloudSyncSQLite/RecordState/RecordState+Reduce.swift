@@ -195,11 +195,7 @@ extension RecordState {
     if !isDirty { settleEdits() }
   }
 
-  private mutating func takeMissing(
-    tag: String?,
-    now: Int64,
-    rules: RowRules
-  ) -> [RecordAction] {
+  private mutating func takeMissing(tag: String?, now: Int64, rules: RowRules) -> [RecordAction] {
     guard awaitsAnswer(over: tag) else { return [] }
     conflicts = isDirty ? conflicts + 1 : 0
     let reason = "the cloud says again and again that it lacks the record, and brings it"
@@ -218,11 +214,7 @@ extension RecordState {
   private mutating func takeAbsence(rules: RowRules) -> [RecordAction] {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
-    let isNewLife =
-      mine.clock.isArrival
-      ? !known.clock.ends(lifeOf: mine.clock)
-        && (!known.clock.isOfSameRow(as: mine.clock) || mine.created > known.clock.created)
-      : mine.created > max(known.clock.created, known.clock.lastDeletion)
+    let isNewLife = mine.clock.begins(after: known.clock)
     let isEdited =
       rules.deletes == .editWins && isDirty
       && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares

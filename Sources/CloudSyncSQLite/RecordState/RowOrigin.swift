@@ -90,6 +90,13 @@ extension RecordClock {
     endings.reduce(deleted) { max($0, $1.time) }
   }
 
+  /// Whether its life has begun after all that another clock of the record tells of; what other rows have had the key
+  /// does not matter to one that was given it.
+  func begins(after other: RecordClock) -> Bool {
+    if !isArrival { return created > max(other.created, other.lastDeletion) }
+    return !other.ends(lifeOf: self) && (!other.isOfSameRow(as: self) || created > other.created)
+  }
+
   /// The last life of a row under this key that has ended, by when it began; `zero` if none has.
   func end(of row: RowOrigin) -> HybridTime {
     let deleted = endings.filter { $0.row == row }.map(\.life).max() ?? .zero

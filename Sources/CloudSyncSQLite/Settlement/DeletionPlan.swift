@@ -201,7 +201,7 @@ struct DeletionPlan {
     guard let consequence = transaction.tables.consequence(of: link),
       try transaction.isKeyTaken(from: row, by: link) == false
     else { return [] }
-    if try transaction.isKeptByDisplaced(row, by: link) {
+    if try DisplacedChildren(transaction: transaction).keep(row, by: link) {
       return [Child(key: nil, link: link, consequence: .stay)]
     }
     let keys = try transaction.foreignKey(of: link).children(of: row.key)

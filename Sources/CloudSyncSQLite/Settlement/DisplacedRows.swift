@@ -84,7 +84,7 @@ struct DisplacedRows: TransactionPart {
       key: table.key
     )
     try transaction.edit(.moved(columns, from: source, at: arrival), of: former)
-    try transaction.goOn(by: move, of: row.key, in: row.place)
+    try MovedRows(transaction: transaction).goOn(by: move, of: row.key, in: row.place)
   }
 }
 

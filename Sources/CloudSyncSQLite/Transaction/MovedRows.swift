@@ -62,6 +62,12 @@ struct MovedRows: TransactionPart {
     try transaction.reduce(.edited(.renamed([move])), of: gone.key, in: gone.place)
   }
 
+  /// Has a row that is not there under a key go on as another record: those who refer to it follow, on this device too.
+  func goOn(by move: RowMove, of key: RecordKey, in place: Int) throws(SQLiteError) {
+    let row = try transaction.reduce(.edited(.renamed([move])), of: key, in: place)
+    transaction.traces.noteMove(of: row, in: tables)
+  }
+
   // MARK: Two keys at once
 
   /// Has rows that were given two keys leave the ones which do not count, before anything of what has come together is
@@ -117,7 +123,7 @@ struct MovedRows: TransactionPart {
     {
       try leave(row, by: next, version)
     } else {
-      try transaction.goOn(by: next, of: key, in: place)
+      try goOn(by: next, of: key, in: place)
     }
   }
 
@@ -223,7 +229,7 @@ struct MovedRows: TransactionPart {
     last.isUnion = kept.isUnion
     last.isFollowing = winning.made == nil
     if isThere { return try leave(row, by: last, version) }
-    try transaction.goOn(by: last, of: key, in: place)
+    try goOn(by: last, of: key, in: place)
   }
 
   /// Where a row is that has gone two ways: under a key that does not count, and where it goes on; nil if both lead to one.
@@ -258,14 +264,6 @@ struct MovedRows: TransactionPart {
       if !next.isFollowing { moves.made = next }
     }
     return nil
-  }
-}
-
-extension SyncTransaction {
-  /// Has a row that is not there under a key go on as another record: those who refer to it follow, on this device too.
-  func goOn(by move: RowMove, of key: RecordKey, in place: Int) throws(SQLiteError) {
-    let row = try reduce(.edited(.renamed([move])), of: key, in: place)
-    traces.noteMove(of: row, in: tables)
   }
 }
 
