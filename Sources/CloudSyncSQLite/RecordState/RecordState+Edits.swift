@@ -88,16 +88,7 @@ extension RecordState {
     var new = RecordVersion(after: row, at: time)
     for column in columns { new.insert(column, at: new.created, by: rules.writer, rules: rules) }
     change(to: new, rules: rules)
-    return isInTable(columns) ? [] : [.writeRow]
-  }
-
-  /// Whether the table has the row as it is, after an edit of some columns: a counter's sum may be another one than what the
-  /// table was given.
-  private func isInTable(_ edited: [ColumnEdit]) -> Bool {
-    placement == .inTable
-      && edited.allSatisfy { column in
-        row?.value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
-      }
+    return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
   }
 
   /// Begins a new life just after the deletion, with what the row had: two devices that do that do not count it twice.
@@ -141,7 +132,7 @@ extension RecordState {
       row.update(column, at: time, by: rules.writer, rules: rules)
     }
     change(to: row, rules: rules)
-    return isInTable(columns) ? [] : [.writeRow]
+    return placement == .inTable && self.row?.has(columns) == true ? [] : [.writeRow]
   }
 
   /// Takes what a column has held before an edit.
@@ -201,6 +192,13 @@ extension RecordVersion {
     }
     // Where edits win the former row's counts are kept: the new one begins beside them.
     count(column, from: counterSum(of: column.name), at: time, by: writer)
+  }
+
+  /// Whether it has what the table was given: a counter's sum may be another one.
+  fileprivate func has(_ edited: [ColumnEdit]) -> Bool {
+    edited.allSatisfy { column in
+      value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
+    }
   }
 
   /// Takes what a counter was set to: what was added to what it held; what is no number sets it to nothing.

@@ -215,10 +215,7 @@ extension RecordState {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
     let isNewLife = mine.clock.begins(after: known.clock)
-    let isEdited =
-      rules.deletes == .editWins && isDirty
-      && (mine.clock.columns != known.clock.columns || mine.clock.shares != known.clock.shares
-        || !known.differing.isEmpty)
+    let isEdited = rules.deletes == .editWins && isDirty && known.isEdited(in: mine.clock)
     // A full storage has had the record deleted: its tombstone follows, for those who have not heard of that.
     guard hasUnsentEnd(by: rules) || !isDeleted(by: rules) && (isNewLife || isEdited) else {
       self = RecordState()

@@ -94,6 +94,11 @@ struct CloudRecord: Sendable, Hashable {
   /// They are of values that lie aside, of assets, and foreign ones. A save that moves or ends such a value has to
   /// clear them; they are no part of what is compared.
   var aside: [String] = []
+
+  /// Whether a version that was made from it has columns of other times, or other values.
+  func isEdited(in other: RecordClock) -> Bool {
+    other.columns != clock.columns || other.shares != clock.shares || !differing.isEmpty
+  }
 }
 
 /// A version of a column, or a share of a counter, that the row was made from.
