@@ -214,10 +214,12 @@ extension RecordState {
   }
 }
 
-extension [RecordVersion] {
+extension RecordVersion {
   /// How many rows are kept that have lost one key: the last ones.
   static let endedLimit = 32
+}
 
+extension [RecordVersion] {
   /// Takes a row out of those that have lost a key.
   fileprivate mutating func take(where isMeant: (RecordVersion) -> Bool) -> RecordVersion? {
     firstIndex(where: isMeant).map { remove(at: $0) }
@@ -226,7 +228,7 @@ extension [RecordVersion] {
   /// Keeps a row among those that have lost a key.
   fileprivate mutating func keep(_ version: RecordVersion) {
     append(version)
-    if count > Self.endedLimit { removeFirst() }
+    if count > RecordVersion.endedLimit { removeFirst() }
   }
 }
 

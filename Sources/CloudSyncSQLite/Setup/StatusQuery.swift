@@ -55,7 +55,7 @@ struct StatusQuery {
   static let displacing = """
     cloudsync_pending p INDEXED BY cloudsync_pending_displacing CROSS JOIN (
       WITH RECURSIVE series(place) AS (
-        SELECT 1 UNION ALL SELECT place + 1 FROM series WHERE place < \([RecordVersion].endedLimit)
+        SELECT 1 UNION ALL SELECT place + 1 FROM series WHERE place < \(RecordVersion.endedLimit)
       ) SELECT place FROM series) s
     """
 

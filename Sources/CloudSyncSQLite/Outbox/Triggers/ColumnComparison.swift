@@ -41,12 +41,13 @@ struct ColumnComparison {
   /// Whether an update changes a column: to the byte, whatever its collation, and by type.
   ///
   /// Values of different types are never the same for SQLite, but for whole numbers and reals. Of these an affinity for
-  /// numbers keeps only one, except of the lowest whole number, and that of BLOB both.
+  /// numbers keeps only one, except of the lowest whole number outside of STRICT tables, and that of BLOB both.
   private func isChanged(_ column: TableSchema.Column) -> String {
     let name = column.name.quotedName
     let isDifferent = Self.difference(of: column.name)
-    return column.affinity == .text || column.affinity == .real
-      ? isDifferent : "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))"
+    let isOfNumbers = column.affinity == .integer || column.affinity == .numeric
+    return keepsBothNumbers(column) || isOfNumbers && !table.schema.isStrict
+      ? "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))" : isDifferent
   }
 
   /// Whether an update changes the bytes of a column; the text of a trigger has it for each column that it watches.
