@@ -169,7 +169,10 @@ struct StepWriter {
     let start = writer.count
     writer.beginLine()
     line.write(to: &writer)
-    writer.withBytes { lineDigest.add(line: UnsafeRawBufferPointer(rebasing: $0[start...])) }
+    // The writer stays in place only beside a digest that is no part of this: otherwise it is copied.
+    var digest = lineDigest
+    writer.withBytes { digest.add(line: UnsafeRawBufferPointer(rebasing: $0[start...])) }
+    lineDigest = digest
     writer.endLine()
   }
 }
