@@ -30,7 +30,10 @@ let package = Package(
     // What the tests of several modules use; no product has it.
     .target(
       name: "CloudSyncTestSupport",
-      dependencies: ["CloudSyncCore", "CloudSyncSimulator", "CloudSyncVirtualTime"],
+      dependencies: [
+        "CloudSyncCore", "CloudSyncSimulator", "CloudSyncVirtualTime",
+        .target(name: "CSQLite", condition: .when(platforms: [.linux, .android])),
+      ],
       path: "Tests/CloudSyncTestSupport"
     ),
 

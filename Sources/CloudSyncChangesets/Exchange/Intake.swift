@@ -119,7 +119,7 @@ struct Intake {
       parents: parents.map(\.seq),
       isRemote: !strays.contains(entry.id)
     )
-    try DecidedEdits(log: work.log).note(commit: commit, id: entry.id)
+    try DecidedEdits(log: work.log).note(commit: commit, row: row)
     try frames.notice(row: row, after: parents.first)
     // What others have rebased is called by the name of whoever made it first.
     if let replica, row.kind == .edit, commit.header.originals.isEmpty,

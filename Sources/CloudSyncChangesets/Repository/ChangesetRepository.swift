@@ -73,7 +73,7 @@ public final class ChangesetRepository: Sendable {
       try database.use { (connection) throws(ChangesetError) in
         try Self.refuseTransaction(connection: connection)
         let tracked = try HistorySetup(connection: connection, options: options).open(names: tables)
-        try CommitLog(connection: connection).index(unlessFewerThan: 1_000)
+        try CommitLog(connection: connection).index(unlessFewerThan: CommitLog.unindexedLimit)
         return tracked
       }
     )

@@ -222,6 +222,8 @@ struct CommitLog {
     )
     try insert(row: row, body: body)
     row.seq = try connection.integer("SELECT last_insert_rowid()") ?? 0
+    // Whoever looks for an identifier looks through those without an index: there must not be more and more of them.
+    if row.seq.isMultiple(of: Self.unindexedLimit) { try index() }
     return row
   }
 
@@ -258,6 +260,9 @@ struct CommitLog {
   }
 
   // MARK: Identifiers
+
+  /// So many commits may have no index.
+  static let unindexedLimit: Int64 = 1_000
 
   /// The highest number whose identifier the index has.
   private var indexed: Int64 {

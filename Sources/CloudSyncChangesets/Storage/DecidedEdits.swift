@@ -16,9 +16,10 @@ struct DecidedEdits {
     static let reverts: Int64 = -2
   }
 
-  /// Remembers a commit of the log, if it is one of them.
-  func note(commit: Commit, id: ChangesetID) throws(ChangesetError) {
-    guard commit.header.kind == .edit, let seq = try log.number(of: id) else { return }
+  /// Remembers a commit with its row of the log, if it is one of them.
+  func note(commit: Commit, row: LogRow) throws(ChangesetError) {
+    guard commit.header.kind == .edit else { return }
+    let (id, seq) = (row.id, row.seq)
     if let mark = RestoreMark(meta: commit.header.meta) {
       return try set(mark.merge.bytes + id.bytes, Int64(mark.number), to: seq)
     }

@@ -121,7 +121,7 @@ struct Committing {
       row.place = .beside
       try work.log.set(place: .beside, of: row.seq)
     }
-    try DecidedEdits(log: work.log).note(commit: commit, id: id)
+    try DecidedEdits(log: work.log).note(commit: commit, row: row)
     try RebasedCommits(connection: work.connection).note(row: row, header: commit.header)
     if parents.first??.schema != row.schema { try StateFrames.forget(work.connection) }
     return row

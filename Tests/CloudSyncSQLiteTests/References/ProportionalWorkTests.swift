@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Work that grows with what is touched, not with what is there")
@@ -29,7 +30,7 @@ struct ProportionalWorkTests {
     try bench.sync(mac, phone)
     try mac.execute(edit, at: 5_000_000)
     try bench.sync(mac)
-    return try StatementSteps.count(of: phone.database) { try bench.sync(phone) }
+    return try StatementSteps.count(of: { try phone.database.write($0) }) { try bench.sync(phone) }
   }
 
   private func expectFlat(_ steps: (Int) throws -> Int) throws {
