@@ -7,8 +7,10 @@ package struct ReferenceSearch {
   /// The tables whose keys change, with their keys.
   private let parents: [(table: TableSchema, key: String)]
 
-  /// So many different values must all be keys before a column is named whose name says nothing.
-  private static let manyValues = 10
+  /// So many different values are no keys by chance.
+  private static let manyValues: Int64 = 10
+  /// One value says nothing of a column: flags have it too.
+  private static let fewValues: Int64 = 2
   /// How the names of references end.
   private static let endings = ["id", "ref", "fk", "key", "by"]
   /// What keys are called that do not tell of their table.
@@ -67,24 +69,39 @@ package struct ReferenceSearch {
     // Text is a key only where the name says so.
     if column.affinity == .text { return nil }
     let hasEnding = Self.endings.contains { name.hasSuffix($0) }
-    if !hasEnding, try distinctCount(of: column, in: table) < Self.manyValues { return nil }
+    let count = hasEnding ? Self.manyValues : try distinctCount(of: column, in: table)
+    if count < Self.fewValues { return nil }
     var whole: [UndeclaredReference] = []
-    for parent in parents {
-      let evidence = hasEnding ? UndeclaredReference.Evidence.values : .guess
-      guard let one = try compare(column, of: table, with: parent, evidence: evidence),
-        one.rows > 0,
-        one.matches == one.rows
-      else { continue }
-      whole.append(one)
+    for parent in parents where try isWhole(column, of: table, in: parent) {
+      let one = try compare(
+        column,
+        of: table,
+        with: parent,
+        evidence: count < Self.manyValues ? .guess : .values
+      )
+      if let one, one.rows > 0 { whole.append(one) }
     }
-    guard let first = whole.first else { return nil }
-    if whole.count == 1 { return first }
-    return UndeclaredReference(
-      reference: first.reference,
-      evidence: .guess,
-      rows: first.rows,
-      matches: first.matches
-    )
+    guard var first = whole.first else { return nil }
+    first.otherParents = whole.dropFirst().map(\.reference.parentTable)
+    return first
+  }
+
+  /// Whether all values of a column are keys of a table: it ends with the first that is none.
+  private func isWhole(
+    _ column: TableSchema.Column,
+    of table: TableSchema,
+    in parent: (table: TableSchema, key: String)
+  ) throws(SQLiteError) -> Bool {
+    let value = "child.\(column.name.quotedName)"
+    return try connection.integer(
+      """
+      SELECT NOT EXISTS(
+        SELECT 1 FROM main.\(table.name.quotedName) AS child
+        WHERE \(value) IS NOT NULL AND NOT EXISTS(
+          SELECT 1 FROM main.\(parent.table.name.quotedName) AS parent
+          WHERE parent.\(parent.key.quotedName) = \(value)))
+      """
+    ) == 1
   }
 
   private func compare(

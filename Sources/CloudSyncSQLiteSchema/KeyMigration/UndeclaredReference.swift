@@ -9,9 +9,9 @@ public struct UndeclaredReference: Sendable, Hashable {
   public enum Evidence: String, Sendable, Hashable {
     /// Its name is that of the other table or of its key, and values of it are keys there.
     case name
-    /// Its name ends as those of references do, and all its values are keys of one table alone.
+    /// All its values are keys, and they are many, or its name ends as those of references do.
     case values
-    /// Its values are keys of several tables, or its name says nothing: only somebody who knows the app can tell.
+    /// All its values are keys, but they are few and its name says nothing: that may be chance.
     case guess
   }
 
@@ -23,6 +23,8 @@ public struct UndeclaredReference: Sendable, Hashable {
   public let rows: Int
   /// How many of them have one that is a key of the other table.
   public let matches: Int
+  /// The tables that have all its values as keys too: which one it refers to only somebody who knows the app can tell.
+  public internal(set) var otherParents: [String] = []
 
   /// The column and what it seems to refer to, in a sentence.
   public var reason: String {
@@ -34,7 +36,8 @@ public struct UndeclaredReference: Sendable, Hashable {
       case .values: "seems to refer to"
       case .guess: "may refer to"
       }
-    return "Column \(column) \(what) table \(reference.parentTable.quotedName) without saying so"
+    let parents = ([reference.parentTable] + otherParents).map(\.quotedName)
+    return "Column \(column) \(what) table \(parents.joined(separator: " or ")) without saying so"
       + " (\(share) values are keys there)."
   }
 }

@@ -81,7 +81,8 @@ enum CheckCommand {
     let references = try target.naming {
       try SyncEngine.undeclaredReferences(in: database, to: tables.filter(options.changesKey(of:)))
     }
-    let found = violations + references.map { SchemaViolation($0) }
+    let found =
+      violations + references.filter { $0.evidence != .guess }.map { SchemaViolation($0) }
     let report = Report(of: target.path, tables: tables, violations: found)
     if arguments.has("--json") {
       console.line(try JSONText.block(for: report))

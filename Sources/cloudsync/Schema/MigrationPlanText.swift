@@ -38,10 +38,14 @@ struct MigrationPlanText {
       for one in undecided {
         let word = open.contains(one) ? "decide" : one.evidence == .guess ? "guess" : "left"
         console.line("  \(console.styled(word, as: .warning)): \(one.reason)")
-        if word == "decide" {
-          let name = "\(one.reference.table).\(one.reference.column)"
-          console.line("    --follow \(one.option), or --leave \(name)")
-        }
+        if word == "left" { continue }
+        let name = "\(one.reference.table).\(one.reference.column)"
+        let follow = one.options.map { "--follow \($0)" }.joined(separator: ", ")
+        console.line(
+          word == "guess"
+            ? "    if it does: \(follow)"
+            : "    \(follow), or --leave \(name); left, joins by it find nothing"
+        )
       }
     }
   }
@@ -89,6 +93,7 @@ struct MigrationPlanText {
       var table: String
       var column: String
       var parent: String
+      var otherParents: [String]
       var evidence: String
       var rows: Int
       var matches: Int
@@ -121,6 +126,7 @@ struct MigrationPlanText {
           table: one.reference.table,
           column: one.reference.column,
           parent: one.reference.parentTable,
+          otherParents: one.otherParents,
           evidence: one.evidence.rawValue,
           rows: one.rows,
           matches: one.matches,
@@ -158,6 +164,9 @@ extension MigrationPlanText.Report.Table {
 }
 
 extension UndeclaredReference {
-  /// How `--follow` names it.
-  var option: String { "\(reference.table).\(reference.column)=\(reference.parentTable)" }
+  /// How `--follow` names it, for each table that it may refer to.
+  var options: [String] {
+    ([reference.parentTable] + otherParents)
+      .map { "\(reference.table).\(reference.column)=\($0)" }
+  }
 }

@@ -40,7 +40,7 @@ struct MigrationRun {
       let others = plan.open.dropFirst().count
       throw ToolError.failure(
         "\(request.path): nothing was changed: \(first.reason) Take it along with “--follow"
-          + " \(first.option)”, or keep its values with “--leave \(first.reference.table)."
+          + " \(first.options[0])”, or keep its values with “--leave \(first.reference.table)."
           + "\(first.reference.column)”."
           + (others == 0 ? "" : " \(Phrase.count(others, "more column")) to decide about.")
       )
