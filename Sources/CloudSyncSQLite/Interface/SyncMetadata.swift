@@ -19,10 +19,12 @@ public struct SyncMetadata: Sendable, Hashable {
     public var local = 0
     /// The record waits for another one.
     public var waiting = 0
-    /// The record was refused.
+    /// The record was refused, or no row can be made of it here.
     public var parked = 0
+    /// How many of the records that wait or are parked have an edit that the cloud has not got.
+    public var heldEdits = 0
 
-    /// How many edits the cloud has not got, but for those that were refused.
+    /// How many edits the cloud has not got, but for those that are held.
     public var pending: Int { dirty }
 
     /// Creates counts of nothing.
@@ -99,6 +101,7 @@ public struct SyncMetadata: Sendable, Hashable {
       sum.local += table.counts.local
       sum.waiting += table.counts.waiting
       sum.parked += table.counts.parked
+      sum.heldEdits += table.counts.heldEdits
     }
   }
 }

@@ -110,6 +110,8 @@ struct MetadataReading {
       SELECT table_id, 'clean', count(*) FROM cloudsync_known GROUP BY table_id
       UNION ALL SELECT p.table_id, \(status.pendingStatus), count(*) FROM cloudsync_pending p
       WHERE \(status.isShown) GROUP BY 1, 2
+      UNION ALL SELECT p.table_id, 'held edit', count(*) FROM cloudsync_pending p
+      WHERE p.is_dirty AND (p.error_code IS NOT NULL OR p.waits_for IS NOT NULL) GROUP BY 1
       UNION ALL SELECT table_id, 'parked', sum(is_displacing) FROM cloudsync_pending
       WHERE is_displacing IS NOT NULL GROUP BY table_id
       UNION ALL SELECT u.table_id, 'dirty', count(*) FROM (\(status.unread)) u
@@ -214,6 +216,7 @@ extension SyncMetadata.Counts {
   fileprivate mutating func add(_ count: Int, as status: String) {
     switch status {
     case "parked": parked += count
+    case "held edit": heldEdits += count
     case "waiting": waiting += count
     case "dirty": dirty += count
     case "local": local += count

@@ -159,7 +159,7 @@ extension DatabaseFile {
 
 extension CloudFile {
   /// Whether there is no cloud at a path: no file, or one without any content.
-  private static func isMissing(_ path: String) -> Bool {
+  static func isMissing(_ path: String) -> Bool {
     SamePath.Identity(path: path) == nil || SamePath.isEmpty(path)
   }
 

@@ -40,7 +40,7 @@ enum DetachCommand {
     try target.naming { try SyncMetadata.removeRestoringJournalMode(from: database) }
     // Values that were on their way are still in their rows.
     NewFolder.removeTemporary(at: SyncRun.assetFolder(of: target.path))
-    let unsent = counts.map { $0.pending + $0.parked }
+    let unsent = counts.map { $0.pending + $0.heldEdits }
     if arguments.has("--json") {
       console.line(try JSONText.block(for: Report(database: target.path, unsent: unsent)))
     } else {

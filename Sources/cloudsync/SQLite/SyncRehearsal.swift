@@ -41,6 +41,10 @@ struct SyncRehearsal {
 
     var database: String
     var cloud: String
+    /// Whether the cloud's file would be created.
+    var createsCloud: Bool
+    /// Whether the zone would be created.
+    var createsZone: Bool
     var isForbidden: Bool
     var errors: [String]
     var sent: [Change]
@@ -64,6 +68,7 @@ struct SyncRehearsal {
     }
     let folder = try NewFolder.makeTemporary(for: "dry-run", option: "--dry-run")
     defer { NewFolder.removeTemporary(at: folder) }
+    let createsCloud = request.server == nil && CloudFile.isMissing(request.cloud)
     let cloud = try SyncCommand.open(request, stagingIn: folder, isRehearsal: true)
     let relation = try target.naming { try cloud.check(request, console: console) }
     let preview = try repeating(console: console) {
@@ -78,6 +83,8 @@ struct SyncRehearsal {
       let report = Report(
         database: request.path,
         cloud: request.cloud,
+        createsCloud: createsCloud && !preview.isForbidden,
+        createsZone: !preview.hasZone && !preview.isForbidden,
         isForbidden: preview.isForbidden,
         errors: preview.violations.filter { !$0.isWarning }.map(\.reason),
         sent: preview.sent.map { Report.Change($0) },
@@ -90,7 +97,7 @@ struct SyncRehearsal {
       )
       console.line(try JSONText.block(for: report))
     } else {
-      show(preview: preview, console: console)
+      show(preview: preview, createsCloud: createsCloud, console: console)
     }
     if preview.isForbidden { throw ToolError.negative }
   }
@@ -138,13 +145,14 @@ struct SyncRehearsal {
 
   // MARK: Words
 
-  private func show(preview: SyncPreview, console: Console) {
+  private func show(preview: SyncPreview, createsCloud: Bool, console: Console) {
     for violation in preview.violations {
       console.line("\(console.styled("schema", as: .warning)): \(violation)")
     }
     if preview.isForbidden {
       return console.line("nothing would be done: see “cloudsync check \(request.path)”")
     }
+    if createsCloud { console.line("the file “\(request.cloud)” would be created") }
     if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be created") }
     show(changes: preview.sent, title: "would be sent", console: console)
     show(changes: preview.applied, title: "would be stored", console: console)

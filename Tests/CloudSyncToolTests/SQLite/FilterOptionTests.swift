@@ -39,6 +39,7 @@ struct FilterOptionTests {
       )
       #expect(rehearsal.output.contains("2 rows would stay in this copy, because of --filter"))
       #expect(rehearsal.output.contains("would send 1, store 0"))
+      #expect(rehearsal.output.contains("cloud” would be created\nthe zone “"), "\(rehearsal)")
       let first = sync(bench, "a.db", "--filter", "NOTES=private = 0")
       #expect(first.code == 0)
       #expect(first.output.contains("sent 1"), "\(first)")

@@ -200,6 +200,14 @@ struct SyncCommandTests {
       try bench.sql("b.db", "DROP TRIGGER no", "SELECT 1")
       #expect(sync(bench, "b.db")[0].output.contains("parked 0"))
       #expect(try bench.sql("b.db", "SELECT id FROM teams WHERE id = 'new'") == ["'new'"])
+
+      // What others have sent is no edit of this copy, whether it can be stored or not.
+      let refuse =
+        "CREATE TRIGGER no BEFORE UPDATE ON teams BEGIN SELECT RAISE(ABORT, 'no edits'); END"
+      try bench.sql("b.db", refuse, "SELECT 1")
+      try bench.sql("a.db", "UPDATE teams SET lead = 'bob' WHERE id = 'new'", "SELECT 1")
+      #expect(sync(bench, "a.db", "b.db").map(\.code) == [0, 3])
+      #expect(!bench.tool("detach", "@b.db").errors.contains("had not reached"))
     }
   }
 
