@@ -1,5 +1,6 @@
 import CloudSyncSession
 import CloudSyncSQLite
+import Dispatch
 
 /// What an app shows of its notes.
 protocol NoteRows: AnyObject, Sendable {
@@ -33,6 +34,12 @@ enum ObservingChangesSamples {
   // SAMPLE: CloudSyncSQLite/ObservingChanges.md
   static func titles(in database: DatabaseFile) throws -> [FieldValue?] {
     try database.query("SELECT title FROM notes WHERE done = ?", [.int64(0)]).map { $0["title"] }
+  }
+  // SAMPLE: end
+
+  // SAMPLE: CloudSyncSQLite/ObservingChanges.md
+  static func lend(_ handle: OpaquePointer, of queue: DispatchQueue) -> LentDatabase {
+    LentDatabase(handle) { work in try queue.sync { try work() } }
   }
   // SAMPLE: end
 }
