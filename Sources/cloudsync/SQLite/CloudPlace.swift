@@ -124,7 +124,7 @@ extension CloudPlace {
       )
     case .restored:
       throw ToolError.failure(
-        "\(name): it was restored from an older backup and lacks changes that \(path) has seen; merge"
+        "\(name): it was restored from an older backup and may lack changes that \(path) has seen; merge"
           + " them back with \(way), which loses no row"
       )
     case .emptied:
