@@ -252,13 +252,18 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-let sharedSettings: [SwiftSetting] = [
+var sharedSettings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),  // SE-0335
   .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
   .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
   .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
 ]
+
+// The gate takes no warning. Whoever depends on this package is not stopped by what a newer compiler warns of.
+if Context.environment["CLOUDSYNC_STRICT"] == "1" {
+  sharedSettings.append(.treatAllWarnings(as: .error))
+}
 
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
   target.swiftSettings = (target.swiftSettings ?? []) + sharedSettings
