@@ -45,7 +45,7 @@ package struct RecordName: Sendable, Hashable {
   /// - Returns: A name that the cloud takes.
   package static func make(recordType: String, key: [SQLiteValue]) -> String {
     let room = RecordRules.maximumNameLength - recordType.utf8.count - 1
-    if key.count == 1, case .text(let text) = key[0], isPlain(text), text.utf8.count <= room {
+    if key.count == 1, case .text(let text) = key[0], text.utf8.count <= room, isPlain(text) {
       return "\(text):\(recordType)"
     }
     let form = "~" + key.map(form).joined(separator: ",")
@@ -128,15 +128,17 @@ package struct RecordName: Sendable, Hashable {
   }
 
   private static func percentEncoded(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if byte > 0x20, byte < 0x7f, byte != 0x25, byte != 0x2c {
-        bytes.append(byte)
-      } else {
-        bytes += [0x25] + Hexadecimal.digits(of: byte)
+    func isKept(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7f && byte != 0x25 && byte != 0x2c }
+    return UTF8Bytes.with(text) { utf8 in
+      // Most keys have nothing to encode, and long ones are looked at often.
+      if utf8.allSatisfy(isKept) { return text }
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(utf8.count)
+      for byte in utf8 {
+        if isKept(byte) { bytes.append(byte) } else { bytes += [0x25] + Hexadecimal.digits(of: byte) }
       }
+      return String(decoding: bytes, as: UTF8.self)
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func percentDecoded(_ text: Substring) -> String? {
