@@ -189,4 +189,27 @@ struct RecordJoinTests {
     #expect(CounterSum(.null) == nil)
     #expect(CounterSum(.double(.infinity)) == nil)
   }
+
+  @Test(
+    "A counter that becomes NULL when rows are united takes back what a deleted row of that key had"
+  )
+  func unitedCounter() throws {
+    var policy = TableMergePolicy(deletes: .editWins)
+    policy.columns["n"] = .counter
+    let rules = RowRules(writer: 1, policy: policy)
+    let time = { (number: Int64) in HybridTime(rawValue: RecordClock.filling.rawValue + number) }
+    var version = RecordVersion()
+    version.created = time(1)
+    version.set(CounterShare(column: "n", writer: 2, time: time(9), sum: .whole(5)))
+    version.end(at: time(10), deletes: .editWins)
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version), rules: rules)
+    let column = VersionedColumn(name: "n", value: .null, time: time(3))
+    _ = state.reduce(.edited(.settled([column], created: time(20))), rules: rules)
+
+    let row = try #require(state.row)
+    #expect(row.value(of: "n") == .null)
+    // So has everybody who reads the record.
+    #expect(RecordVersion(clock: row.clock, columns: row.columns).value(of: "n") == .null)
+  }
 }

@@ -14,6 +14,7 @@ struct RenamedTableMoveTests {
   private static func phone(_ sql: String) -> Step { .edit("phone", sql) }
   private static let rename: [Step] = [.rename("mac"), .rename("phone")]
 
+  /// What devices do, by what becomes of a row; $T is the table as it is called then.
   private static let scripts: [String: [Step]] = [
     "two keys": [
       mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), .sync(["mac"]),
@@ -31,10 +32,6 @@ struct RenamedTableMoveTests {
       mac("UPDATE $T SET title = 'A2' WHERE id = 'b'"),
       .rename("phone"),
     ],
-    "two keys, unsent": [
-      mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), phone("UPDATE $T SET id = 'c' WHERE id = 'a'"),
-      phone("UPDATE $T SET title = 'A2' WHERE id = 'c'"),
-    ] + rename,
     "one key": [
       mac("UPDATE $T SET id = 'x' WHERE id = 'a'"), .sync(["mac"]),
       phone("UPDATE $T SET id = 'x' WHERE id = 'k'"),
@@ -58,12 +55,6 @@ struct RenamedTableMoveTests {
       phone("UPDATE $T SET title = 'A2' WHERE id = 'b'"),
       phone("INSERT INTO parts VALUES('q', 'b')"),
     ],
-    "followed from before": [
-      mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), .sync(["mac", "phone"]),
-      mac("UPDATE $T SET id = 'c' WHERE id = 'b'"),
-      phone("UPDATE $T SET title = 'A2' WHERE id = 'b'"),
-      phone("INSERT INTO parts VALUES('q', 'b')"),
-    ] + rename,
     "given to another": [
       mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), .sync(["mac", "phone"]),
       phone("INSERT INTO parts VALUES('q', 'b')"),
@@ -76,21 +67,12 @@ struct RenamedTableMoveTests {
     ] + rename + [
       mac("DELETE FROM $T WHERE id = 'b'"), phone("UPDATE $T SET title = 'A2' WHERE id = 'b'"),
     ],
-    "deleted before": [
-      mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), .sync(["mac", "phone"]),
-      mac("DELETE FROM $T WHERE id = 'b'"), phone("UPDATE $T SET id = 'c' WHERE id = 'b'"),
-    ] + rename,
     "deleted, and given again": [
       mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), .sync(["mac", "phone"]),
       mac("DELETE FROM $T WHERE id = 'b'"), .sync(["mac", "phone"]),
     ] + rename + [
       mac("UPDATE $T SET id = 'b' WHERE id = 'k'"), phone("INSERT INTO $T VALUES('a', 'new')"),
     ],
-    "swapped": [
-      mac("UPDATE $T SET id = 'z' WHERE id = 'a'"), mac("UPDATE $T SET id = 'a' WHERE id = 'k'"),
-      mac("UPDATE $T SET id = 'k' WHERE id = 'z'"),
-      phone("UPDATE $T SET title = 'A2' WHERE id = 'a'"),
-    ] + rename,
     "back": [
       mac("UPDATE $T SET id = 'b' WHERE id = 'a'"), .sync(["mac", "phone"]),
     ] + rename + [
@@ -101,7 +83,7 @@ struct RenamedTableMoveTests {
   ]
 
   /// Does a script, with the renaming or without it; returns what the devices have.
-  private func outcome(of script: [Step], isRenamed: Bool, isPhoneFirst: Bool) throws -> [String] {
+  private func outcome(of script: [Step], isRenamed: Bool) throws -> [String] {
     let schema = """
       CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT);
       CREATE TABLE parts(id TEXT PRIMARY KEY NOT NULL,
@@ -136,7 +118,7 @@ struct RenamedTableMoveTests {
         device.engine.stop()
       }
     }
-    for device in isPhoneFirst ? [phone, mac, phone, mac, phone] : [mac, phone, mac, phone, mac] {
+    for device in [mac, phone, mac, phone, mac] {
       try bench.sync(device)
       device.engine.stop()
     }
@@ -149,11 +131,11 @@ struct RenamedTableMoveTests {
     return lines
   }
 
-  @Test("They lead where they do without that", arguments: scripts.keys.sorted(), [false, true])
-  func renamed(name: String, isPhoneFirst: Bool) throws {
+  @Test("They lead where they do without that", arguments: scripts.keys.sorted())
+  func renamed(name: String) throws {
     let script = try #require(Self.scripts[name])
-    let expected = try outcome(of: script, isRenamed: false, isPhoneFirst: isPhoneFirst)
-    let outcome = try outcome(of: script, isRenamed: true, isPhoneFirst: isPhoneFirst)
+    let expected = try outcome(of: script, isRenamed: false)
+    let outcome = try outcome(of: script, isRenamed: true)
 
     #expect(outcome == expected)
   }
