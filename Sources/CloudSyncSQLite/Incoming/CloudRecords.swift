@@ -66,6 +66,7 @@ struct CloudRecords: TransactionPart {
     }
     let former = known.state
     let wasDirty = former.isDirty
+    known = completed(known)
     if let actions = known.recall(from: version, tag: tag, rules: tables[place].rules) {
       keep(known)
       MovedRows(transaction: transaction).note(actions, of: known)
@@ -84,6 +85,13 @@ struct CloudRecords: TransactionPart {
     let isNews = former.known?.tag != tag
     if wasDirty, isNews { transaction.counts.merged += 1 }
     return isNews
+  }
+
+  /// A row with what columns were filled with that its table has got since: that is compared with what others have in them.
+  private func completed(_ row: LoadedRow) -> LoadedRow {
+    var row = row
+    if !row.isOutdated, row.source != .unknown, row.complete(in: tables[row.place]) { keep(row) }
+    return row
   }
 
   /// Reads a record of a table's type; nil if it is kept, because no row can be made of it.

@@ -186,10 +186,6 @@ extension RecordClock {
   fileprivate func knows(_ column: String) -> Bool {
     columns.place(of: column) != nil || shares.contains { UTF8Bytes.equal($0.column, column) }
   }
-
-  fileprivate func shares(of column: String) -> [CounterShare] {
-    shares.filter { UTF8Bytes.equal($0.column, column) }
-  }
 }
 
 extension RecordVersion {

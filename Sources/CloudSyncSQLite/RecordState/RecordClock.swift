@@ -111,6 +111,10 @@ struct RecordClock: Sendable, Hashable {
     self.column(named: column)?.life
   }
 
+  func shares(of column: String) -> [CounterShare] {
+    shares.filter { UTF8Bytes.equal($0.column, column) }
+  }
+
   func share(of column: String, by writer: Int64) -> CounterShare? {
     shares.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }

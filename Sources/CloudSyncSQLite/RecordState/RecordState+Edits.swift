@@ -194,11 +194,48 @@ extension RecordVersion {
     count(column, from: counterSum(of: column.name), at: time, by: writer)
   }
 
+  /// Takes a column of a row that was given its key: a counter with all that was added to it under the former one, so that
+  /// additions of others are counted once.
+  mutating func arrive(
+    _ column: ColumnEdit,
+    from origin: MovedRow,
+    at time: HybridTime,
+    by writer: Int64,
+    rules: RowRules
+  ) {
+    guard rules.isCounter(column.name) else {
+      return set(VersionedColumn(name: column.name, value: column.value, time: time))
+    }
+    // Where edits win the counts of a row that was deleted under this key are kept too.
+    for share in origin.version?.shares(of: column.name) ?? [] {
+      let kept = clock.share(of: column.name, by: share.writer)
+      if kept.map({ $0.time < share.time }) ?? true { set(share) }
+    }
+    let former = counterSum(of: column.name)
+    if let number = CounterSum(column.value) {
+      if number != former { count(column, from: former, at: time, by: writer) }
+    } else if hasAddition(to: column.name) {
+      count(column, from: former, at: time, by: writer)
+    } else {
+      let last = clock.shares(of: column.name).reduce(time) { max($0, $1.time) }
+      set(VersionedColumn(name: column.name, value: column.value, time: last))
+    }
+  }
+
   /// Whether it has what the table was given: a counter's sum may be another one.
-  fileprivate func has(_ edited: [ColumnEdit]) -> Bool {
+  func has(_ edited: [ColumnEdit]) -> Bool {
     edited.allSatisfy { column in
       value(of: column.name).map { ValueContent.areEqual($0, column.value) } ?? false
     }
+  }
+
+  /// What was added to a counter, as shares.
+  private func shares(of column: String) -> [CounterShare] {
+    let shares = clock.shares(of: column)
+    guard shares.isEmpty, let known = self[column], let found = CounterSum(known.value) else {
+      return shares
+    }
+    return [CounterShare(column: column, found: found, time: known.time)]
   }
 
   /// Takes what a counter was set to: what was added to what it held; what is no number sets it to nothing.
@@ -210,32 +247,31 @@ extension RecordVersion {
     at time: HybridTime,
     by writer: Int64
   ) {
-    let number = CounterSum(column.value)
-    if number != nil || former != nil {
+    let shares = clock.shares(of: column.name)
+    // Nobody's additions are newer, or the one that is set would give way to them.
+    let time = shares.reduce(time) { max($0, $1.time.successor) }
+    if let number = CounterSum(column.value) {
       let own = clock.share(of: column.name, by: writer)?.sum ?? .zero
-      let sum = own + ((number ?? .zero) - (former ?? .zero))
+      let sum = own.adding(from: former ?? .zero, to: number)
       set(CounterShare(column: column.name, writer: writer, time: time, sum: sum))
-    }
-    if number == nil {
+    } else {
       set(VersionedColumn(name: column.name, value: column.value, time: time))
+      if former == nil { return }
+      let others = shares.filter { $0.writer != writer }.map(\.sum)
+      let sum = CounterSum.opposite(of: others)
+      set(CounterShare(column: column.name, writer: writer, time: time, sum: sum))
     }
   }
 
   /// Takes a column of an edit that several devices may make: what it adds to a counter is counted once.
   fileprivate mutating func settle(_ column: VersionedColumn, rules: RowRules) {
-    let known = self[column.name]
-    guard rules.isCounter(column.name), let number = CounterSum(column.value) else {
-      let time = max(column.time, known?.time.successor ?? .zero)
+    let time = max(column.time, self[column.name]?.time.successor ?? .zero)
+    guard rules.isCounter(column.name) else {
       return set(VersionedColumn(name: column.name, value: column.value, time: time))
     }
-    if counterSum(of: column.name) == nil, let known, let found = CounterSum(known.value) {
-      set(CounterShare(column: column.name, found: found, time: known.time))
-    }
-    let added = number - (counterSum(of: column.name) ?? .zero)
-    let former = clock.share(of: column.name, by: CounterShare.found)
-    let time = max(column.time, former?.time.successor ?? .zero, known?.time.successor ?? .zero)
-    let sum = (former?.sum ?? .zero) + added
-    set(CounterShare(column: column.name, found: sum, time: time))
+    for share in shares(of: column.name) { set(share) }
+    let edit = ColumnEdit(name: column.name, value: column.value)
+    count(edit, from: counterSum(of: column.name), at: time, by: CounterShare.found)
   }
 
   /// Takes an edit of a column of a row that is there.
@@ -247,18 +283,11 @@ extension RecordVersion {
   ) {
     let known = clock.time(of: column.name) ?? .zero
     // The clock is later than all that was seen; were it not, an edit would have no effect.
-    var time = max(time, known.successor)
+    let time = max(time, known.successor)
     guard rules.isCounter(column.name) else {
       return set(VersionedColumn(name: column.name, value: column.value, time: time))
     }
-    if counterSum(of: column.name) == nil, let version = self[column.name],
-      let found = CounterSum(version.value)
-    {
-      set(CounterShare(column: column.name, found: found, time: version.time))
-    }
-    for share in clock.shares where UTF8Bytes.equal(share.column, column.name) {
-      time = max(time, share.time.successor)
-    }
+    for share in shares(of: column.name) { set(share) }
     let total = counterSum(of: column.name) ?? .zero
     // From what was no number it begins with nothing.
     let former =

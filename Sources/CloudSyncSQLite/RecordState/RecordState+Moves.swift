@@ -28,6 +28,7 @@ extension RecordState {
         move: move,
         version: version.handed(by: move),
         base: base,
+        ancestors: isOfCloud ? [] : ancestors,
         isOfCloud: isOfCloud
       )
       actions.append(.handOver(hand))
@@ -72,9 +73,13 @@ extension RecordState {
     var hand = hand
     // It has become the one that was there.
     if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
+    ancestors += hand.ancestors.filter { !ancestors.contains($0) }
     let joined = merged(own, with: hand, rules: rules)
     keepHanded(hand, beside: joined, rules: rules)
-    if joined == mine { return [] }
+    if joined == mine {
+      if !isDirty { ancestors = [] }
+      return []
+    }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
     if !mine.clock.isDeleted(by: rules.deletes), joined.clock.replaces(mine.clock) {
       keepEndedLife(mine, rules: rules)
@@ -196,10 +201,10 @@ extension RecordState {
       for old in [former?[column.name]?.time, new.clock.seenTime(of: column.name)] {
         if let old { time = max(time, old.successor) }
       }
-      if !isOfKey, rules.isCounter(column.name), let number = CounterSum(column.value) {
-        new.arrive(column.name, with: number, from: origin, at: time, by: rules.writer)
-      } else {
+      if isOfKey {
         new.set(VersionedColumn(name: column.name, value: column.value, time: time))
+      } else {
+        new.arrive(column, from: origin, at: time, by: rules.writer, rules: rules)
       }
     }
     let isTold = { (name: String) in columns.contains { UTF8Bytes.equal($0.name, name) } }
@@ -210,7 +215,7 @@ extension RecordState {
     }
     for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
     change(to: new, rules: rules)
-    return placement == .inTable ? [] : [.writeRow]
+    return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
   }
 }
 
@@ -243,36 +248,5 @@ extension MovedRow {
   /// When a column was set.
   fileprivate func time(of column: String) -> HybridTime {
     times[column] ?? version?.clock.time(of: column) ?? initial
-  }
-}
-
-extension RecordVersion {
-  /// Takes a counter with all that was added to it under the former key, so that additions of others are counted once.
-  fileprivate mutating func arrive(
-    _ column: String,
-    with number: CounterSum,
-    from origin: MovedRow,
-    at time: HybridTime,
-    by writer: Int64
-  ) {
-    if counterSum(of: column) == nil, let version = origin.version {
-      for share in version.clock.shares where UTF8Bytes.equal(share.column, column) { set(share) }
-      if counterSum(of: column) == nil, let known = version[column],
-        let found = CounterSum(known.value)
-      {
-        set(CounterShare(column: column, found: found, time: known.time))
-      }
-    }
-    let total = counterSum(of: column) ?? .zero
-    if number == total, counterSum(of: column) != nil { return }
-    let own = clock.share(of: column, by: writer)
-    set(
-      CounterShare(
-        column: column,
-        writer: writer,
-        time: max(time, own?.time.successor ?? .zero),
-        sum: (own?.sum ?? .zero) + (number - total)
-      )
-    )
   }
 }

@@ -125,6 +125,7 @@ extension RecordState {
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
     let merged = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
     let joined = rejoin(merged, rules: rules)
+    if wasDirty { addAncestors(rules: rules) }
     let handed =
       handOverEndedLives(by: joined.clock)
       + handOvers(
@@ -134,7 +135,6 @@ extension RecordState {
         beside: server,
         rules: rules
       )
-    if wasDirty { addAncestors(rules: rules) }
     forgotten = []
     // The one that has lost the key in the cloud too: the next save writes over it.
     noteEndedLife(server, by: joined, wasDirty: false, rules: rules)

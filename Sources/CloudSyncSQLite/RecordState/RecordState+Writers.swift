@@ -51,7 +51,7 @@ extension RecordState {
         var own = row.clock.share(of: share.column, by: rules.writer)
       else { continue }
       row.set(share)
-      own.sum = own.sum - (share.sum - (former?.sum ?? .zero))
+      own.sum = own.sum.adding(from: share.sum, to: former?.sum ?? .zero)
       let isInCloud = [server.clock, known?.clock]
         .contains { $0?.share(of: own.column, by: own.writer) != nil }
       if own.sum == .zero, !isInCloud {

@@ -57,7 +57,7 @@ struct RecordVersion: Sendable, Hashable {
 
   /// The sum of a counter's shares; nil if it has none.
   func counterSum(of name: String) -> CounterSum? {
-    let shares = clock.shares.filter { UTF8Bytes.equal($0.column, name) }
+    let shares = clock.shares(of: name)
     return shares.isEmpty ? nil : .total(of: shares.lazy.map(\.sum))
   }
 
@@ -204,8 +204,8 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// Whether something was added to a counter that nobody has taken back; of reals the last bits do not tell.
-  private func hasAddition(to column: String) -> Bool {
-    let sums = clock.shares.filter { UTF8Bytes.equal($0.column, column) }.map(\.sum)
+  func hasAddition(to column: String) -> Bool {
+    let sums = clock.shares(of: column).map(\.sum)
     switch CounterSum.total(of: sums) {
     case .whole(let sum): return sum != 0
     case .real(let sum):

@@ -244,6 +244,8 @@ struct HandOver: Sendable, Hashable {
   var version: RecordVersion
   /// What the cloud was known to have had of the columns that a policy looks at.
   var base: [VersionedColumn] = []
+  /// The versions that it was made from.
+  var ancestors: [Ancestor] = []
   /// Whether it is the cloud's version, and not the one of this device.
   var isOfCloud = false
   /// Whether it has some of the row's columns only.

@@ -3,16 +3,23 @@ import CloudSyncCore
 /// Which row it is, whatever keys it was given since it was inserted: the record that it was inserted as, after a life of
 /// that had ended.
 ///
-/// So devices which insert a row with one key, without knowing of each other, insert the same one.
+/// So devices which insert a row with one key, without knowing of each other, insert the same one. It stays the same one when
+/// its table is renamed, and its records get other names: of the first one's the key counts.
 package struct RowOrigin: Sendable {
-  /// The name of the record that the row was first.
-  var name: String
+  /// The name of the record that the row was first, as its table was called when it got another key.
+  let name: String
   /// The life of a row inserted with that key which had ended before; `zero` if none had.
-  var end: HybridTime
+  let end: HybridTime
+
+  /// What the name tells of the key: all but the record type behind it.
+  private var key: String { String(name[..<(name.utf8.lastIndex(of: 0x3a) ?? name.endIndex)]) }
+
+  /// The record's name now that its table's rows are records of a type.
+  func name(ofType recordType: String) -> String { "\(key):\(recordType)" }
 
   func precedes(_ other: RowOrigin) -> Bool {
     if end != other.end { return end < other.end }
-    return UTF8Bytes.order(name, other.name) < 0
+    return UTF8Bytes.order(key, other.key) < 0
   }
 }
 
@@ -26,11 +33,12 @@ extension Optional<RowOrigin> {
 
 extension RowOrigin: Hashable {
   package static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.end == rhs.end && UTF8Bytes.equal(lhs.name, rhs.name)
+    lhs.end == rhs.end
+      && (UTF8Bytes.equal(lhs.name, rhs.name) || UTF8Bytes.equal(lhs.key, rhs.key))
   }
 
   package func hash(into hasher: inout Hasher) {
-    UTF8Bytes.with(name) { hasher.combine(bytes: $0) }
+    UTF8Bytes.with(key) { hasher.combine(bytes: $0) }
     hasher.combine(end)
   }
 }

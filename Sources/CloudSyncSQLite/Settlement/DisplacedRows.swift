@@ -31,8 +31,9 @@ struct DisplacedRows: TransactionPart {
   ) throws(SQLiteError) -> LoadedRow? {
     guard let origin = displaced.clock.row else { return nil }
     // When it was given each of its keys last, along all ways that it has gone.
-    var arrivals = [origin.name: HybridTime.zero]
-    var open = [origin.name]
+    let first = origin.name(ofType: tables[row.place].format.recordType)
+    var arrivals = [first: HybridTime.zero]
+    var open = [first]
     var free: [LoadedRow] = []
     while let name = open.popLast(), arrivals.count <= RowMove.limit {
       guard let (place, key) = try transaction.place(ofRecord: name), place == row.place else {

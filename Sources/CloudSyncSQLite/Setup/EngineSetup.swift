@@ -226,11 +226,7 @@ struct EngineSetup {
   private func make(_ captured: CapturedTable) throws(SQLiteError) -> RecordTable {
     var defaults: [SQLiteValue?] = []
     for column in captured.schema.writableColumns {
-      if let sql = column.defaultSQL {
-        defaults.append(try constant(sql))
-      } else {
-        defaults.append(.null)
-      }
+      defaults.append(try connection.constantDefault(of: column))
     }
     let writer = try writer()
     let kinds = try kinds(of: captured.schema)
@@ -246,15 +242,6 @@ struct EngineSetup {
     } catch {
       throw SQLiteError(code: 1, message: "table \(captured.name) cannot be stored: \(error)")
     }
-  }
-
-  /// What a default gives; nil if it is computed.
-  private func constant(_ sql: String) throws(SQLiteError) -> SQLiteValue? {
-    let text = SQLText(sql)
-    guard text.isLiteral else { return nil }
-    // In a query it would be a column.
-    if let word = text.bareWord { return .text(word) }
-    return try connection.value("SELECT \(sql)")
   }
 
   /// The kinds of the own fields of a table's columns in the cloud.

@@ -21,7 +21,7 @@ struct SchemaRenaming {
 ///
 /// SQLite rewrites triggers for whatever is renamed, so their texts tell. Where a migration has removed them, a
 /// name that has come counts as one that has gone if nothing else about it is another; a table's also if it has the same
-/// key, all the columns and some of the rows.
+/// key, all the columns and some of the rows, and a column's also if it has what the only one that has gone had.
 struct SchemaRenamingSearch {
   let connection: SQLiteConnection
   let schema: DatabaseSchema
@@ -154,6 +154,16 @@ struct SchemaRenamingSearch {
         try hasValues(of: former, in: table, column: alike[0].name)
       else { continue }
       renamed[one.name] = alike[0].name
+    }
+    // One that is declared otherwise besides is told by its values.
+    let left = gone.filter { renamed[$0.name] == nil && former.columns.contains($0.name) }
+    let writable = Set(table.writableColumns.map(\.name)).subtracting(renamed.values)
+    let new = come.filter { writable.contains($0.name) }
+    if left.count == 1, new.count == 1,
+      try ReplacedColumn(connection: connection, former: former, table: table, renamed: renamed)
+        .isCarried(left[0].name, as: new[0].name)
+    {
+      renamed[left[0].name] = new[0].name
     }
     return renamed
   }

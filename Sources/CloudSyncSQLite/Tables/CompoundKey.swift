@@ -104,7 +104,7 @@ extension CompoundKey {
   /// The key of a row as the engine's tables have it, as SQL that SQLite looks up.
   ///
   /// The key's own column would have SQLite convert what it is compared with, and then go through all rows.
-  fileprivate static func lookedUp(_ key: [KeyColumn], in row: String) -> String {
+  static func lookedUp(_ key: [KeyColumn], in row: String) -> String {
     "+(\(sql(of: key, in: row)))"
   }
 

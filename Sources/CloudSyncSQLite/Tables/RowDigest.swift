@@ -27,7 +27,8 @@ struct RowDigest: Sendable {
       add(UInt64(bitPattern: number))
     case .real(let number):
       add(2)
-      add(number.bitPattern)
+      // A zero is the same whatever its sign: SQL does not tell them apart.
+      add(number == 0 ? 0 : number.bitPattern)
     case .text(let text): UTF8Bytes.with(text) { add($0, kind: 3) }
     // Text is its bytes, whether or not they are UTF-8.
     case .malformedText(let bytes): bytes.withUnsafeBytes { add($0, kind: 3) }

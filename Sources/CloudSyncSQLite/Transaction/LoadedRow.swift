@@ -116,10 +116,14 @@ struct LoadedRow {
   }
 
   /// Columns that the row did not know: the first device that sees them sends what the table has.
-  mutating func complete(in table: RecordTable) {
+  ///
+  /// - Parameter table: Its table.
+  /// - Returns: Whether there are any.
+  @discardableResult
+  mutating func complete(in table: RecordTable) -> Bool {
     guard let version = state.row, let values, state.placement == .inTable,
       !state.isDeleted(by: table.rules)
-    else { return }
+    else { return false }
     var missing: [VersionedColumn] = []
     for (place, name) in table.columns.enumerated() where version.value(of: name) == nil {
       // What nobody has filled gives way to what somebody has, on whatever device.
@@ -133,6 +137,7 @@ struct LoadedRow {
       )
     }
     if !missing.isEmpty { _ = state.reduce(.completed(missing), rules: table.rules) }
+    return !missing.isEmpty
   }
 
   /// Takes what somebody has filled columns with that the table has got since, where others have no more than its default:

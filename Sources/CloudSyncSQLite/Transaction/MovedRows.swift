@@ -146,7 +146,8 @@ struct MovedRows: TransactionPart {
     let row = try self.row(key, in: place)
     guard let version = row.state.row, let origin = version.clock.row,
       !row.isDeleted(by: tables[place].rules),
-      let (found, first) = try transaction.place(ofRecord: origin.name), found == place,
+      case let name = origin.name(ofType: tables[place].format.recordType),
+      let (found, first) = try transaction.place(ofRecord: name), found == place,
       let clock = try self.row(first, in: place).state.row?.clock,
       let known = clock.move(of: origin)
     else { return }

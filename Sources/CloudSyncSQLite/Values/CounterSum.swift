@@ -11,7 +11,7 @@ enum CounterSum: Sendable, Hashable {
   init?(_ value: FieldValue) {
     switch value {
     case .int64(let number): self = .whole(number)
-    case .double(let number) where number.isFinite: self = .real(number)
+    case .double(let number) where number.isFinite: self = .real(number == 0 ? 0 : number)
     default: return nil
     }
   }
@@ -32,18 +32,34 @@ enum CounterSum: Sendable, Hashable {
   }
 
   /// The difference of two numbers, which stops at the ends of their range.
-  static func - (lhs: Self, rhs: Self) -> Self {
-    guard case .whole(let left) = lhs, case .whole(let right) = rhs else {
-      return .real(finite: lhs.real - rhs.real)
+  static func - (lhs: Self, rhs: Self) -> Self { zero.adding(from: rhs, to: lhs) }
+
+  /// What somebody has added in all who has added this before, and has a counter go from one number to another; it stops at
+  /// the ends of the range, and what is between does not.
+  func adding(from former: Self, to number: Self) -> Self {
+    guard case .whole(let own) = self, case .whole(let start) = former,
+      case .whole(let end) = number
+    else {
+      return Self.total(of: [self, .real(finite: number.real - former.real)])
     }
-    let (difference, isOut) = left.subtractingReportingOverflow(right)
-    return .whole(isOut ? left < right ? .min : .max : difference)
+    var sum = WideSum()
+    sum.add(own)
+    sum.add(end)
+    sum.subtract(start)
+    return .whole(sum.clamped)
   }
 
-  /// The sum of two numbers, which stops at the ends of their range.
-  static func + (lhs: Self, rhs: Self) -> Self { total(of: [lhs, rhs]) }
+  /// What comes to nothing with the sum of several: a real number where no whole one is.
+  static func opposite(of sums: [CounterSum]) -> CounterSum {
+    var opposite = WideSum()
+    for sum in sums {
+      guard case .whole(let number) = sum else { return .real(-total(of: sums).real) }
+      opposite.subtract(number)
+    }
+    return opposite.whole.map { .whole($0) } ?? .real(opposite.real)
+  }
 
-  /// The sum of several; whole ones are brought into range in the end only, so that their order is no
+  /// The sum of several, which stops at the ends of the range; whole ones are brought into range in the end only, so that their order is no
   /// matter, and of reals it is the given one.
   static func total(of sums: some Sequence<CounterSum>) -> CounterSum {
     var whole = WideSum()
@@ -92,6 +108,14 @@ private struct WideSum {
     low = sum
   }
 
+  mutating func subtract(_ number: Int64) {
+    let (sum, isOut) = low.subtractingReportingOverflow(number)
+    if isOut { turns += number < 0 ? 1 : -1 }
+    low = sum
+  }
+
+  /// The sum, if 64 bits hold it.
+  var whole: Int64? { turns == 0 ? low : nil }
   var clamped: Int64 { turns == 0 ? low : turns > 0 ? .max : .min }
   var real: Double { Double(low) + Double(turns) * 0x1p64 }
 }

@@ -27,6 +27,8 @@ enum ValueContent {
       } else {
         areEqualTexts(lhs, rhs)
       }
+    // SQL does not tell a zero from the negative one, so no trigger captures a change from one to the other.
+    case (.double(let lhs), .double(let rhs)): lhs == rhs || lhs.bitPattern == rhs.bitPattern
     default: lhs == rhs
     }
   }

@@ -175,6 +175,49 @@ struct MigrationTests {
   }
 
   @Test(
+    "It stays too where everything is fetched before rows are compared, also in rows that were edited",
+    arguments: [[], ["notes"], ["lists"]],
+    [true, false]
+  )
+  func filledBeforeFetch(rebuilt: [String], isSet: Bool) throws {
+    let tables = ["notes", "lists"]
+    let lists = "CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, name TEXT)"
+    let (bench, mac, phone) = try SyncHarness.pair("\(Self.schema); \(lists)", tables: tables)
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2), ('c', 'C', 3)")
+    try bench.sync(mac, phone)
+    let migration = "ALTER TABLE notes ADD COLUMN z INTEGER NOT NULL DEFAULT 5"
+    let columns =
+      "id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER, z INTEGER NOT NULL DEFAULT 5"
+    try bench.restart(mac, tables, after: migration)
+    try bench.sync(mac)
+    if isSet {
+      try mac.execute("UPDATE notes SET z = 9 WHERE id = 'c'")
+      try bench.sync(mac)
+    }
+    try phone.execute("UPDATE notes SET title = 'B2' WHERE id = 'b'")
+    var all = "\(migration); UPDATE notes SET z = 7; UPDATE notes SET stars = 20 WHERE id = 'b';"
+    for name in rebuilt {
+      let declared = name == "notes" ? columns : "id TEXT PRIMARY KEY NOT NULL, name TEXT"
+      all += """
+        CREATE TABLE fresh(\(declared)); INSERT INTO fresh SELECT * FROM \(name);
+        DROP TABLE \(name); ALTER TABLE fresh RENAME TO \(name);
+        """
+    }
+    phone.engine.stop()
+    try bench.restart(phone, tables, after: all)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT * FROM notes ORDER BY id")
+      #expect(
+        rows == ["'a'|'A'|1|7", "'b'|'B2'|20|7", "'c'|'C'|3|\(isSet ? 9 : 7)"],
+        "\(device.name)"
+      )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
     "What a migration fills a new column with gives way to what a newer version has set, and counts as no unseen edit",
     arguments: ["ALTER TABLE notes ADD COLUMN z TEXT DEFAULT 'd'", MigrationTests.rebuild]
   )

@@ -39,6 +39,86 @@ struct RenamedRebuildTests {
     }
   }
 
+  /// Every device has made it by statements of its own, at once or one after the other.
+  @Test(
+    "An edit right after it stays where the column gets another type, collation or default besides",
+    arguments: [
+      "name BLOB, n TEXT NOT NULL DEFAULT 0", "n REAL, name TEXT COLLATE NOCASE",
+      "name TEXT NOT NULL DEFAULT 'none', n INTEGER",
+      "extra INTEGER GENERATED ALWAYS AS (1), name ANY, n",
+    ],
+    [false, true]
+  )
+  func declaredOtherwise(columns: String, isFirst: Bool) async throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    let start: Int64 = 1_700_000_000_000
+    try mac.execute(
+      "INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 1), ('c', 'C', 1), ('d', 'D', 0)",
+      at: start
+    )
+    try bench.sync(mac, phone)
+    let rebuild = """
+      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, \(columns));
+      INSERT INTO fresh(id, name, n) SELECT * FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+      """
+    if isFirst {
+      try bench.restart(mac, ["notes"], after: rebuild)
+      try bench.sync(mac)
+      try mac.execute("UPDATE notes SET name = 'C1' WHERE id = 'c'", at: start + 100_000)
+    } else {
+      try mac.execute("UPDATE notes SET title = 'C1' WHERE id = 'c'", at: start + 100_000)
+    }
+    try bench.sync(mac)
+    let edit = "UPDATE notes SET name = 'A2' WHERE id = 'a'; UPDATE notes SET n = 2 WHERE id = 'b'"
+    try bench.restart(phone, ["notes"], after: "\(rebuild); \(edit)")
+    try bench.sync(phone)
+    if !isFirst { try bench.restart(mac, ["notes"], after: rebuild) }
+    try bench.sync(mac, phone)
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      let rows = try device.lines(
+        "SELECT id, CAST(name AS TEXT), CAST(n AS INTEGER) FROM notes ORDER BY id"
+      )
+      #expect(rows == ["'a'|'A2'|1", "'b'|'B'|2", "'c'|'C1'|1", "'d'|'D'|0"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+      #expect(try await device.engine.verify().differences == [], "\(device.name)")
+    }
+  }
+
+  @Test(
+    "A column that is filled with something else is another one, and what it replaces was dropped"
+  )
+  func filledOtherwise() throws {
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute(
+      "INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2), ('c', 'C', 3), ('d', NULL, 4)"
+    )
+    try bench.sync(mac, phone)
+    let rebuild = """
+      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, size REAL, n INTEGER);
+      INSERT INTO fresh SELECT id, 0.5 + length(title), n FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes
+      """
+    try bench.restart(mac, ["notes"], after: rebuild)
+    try bench.sync(mac)
+    try mac.execute("UPDATE notes SET size = 9 WHERE id <> 'b'")
+    try bench.sync(mac, phone)
+    #expect(
+      try phone.lines("SELECT title FROM notes ORDER BY id") == ["'A'", "'B'", "'C'", "NULL"]
+    )
+    try bench.restart(phone, ["notes"], after: rebuild)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      #expect(
+        try device.lines("SELECT size FROM notes ORDER BY id") == ["9.0", "1.5", "9.0", "9.0"]
+      )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test(
     "An edit from before it stays where the table gets another name, whatever else it gets",
     arguments: [

@@ -170,16 +170,46 @@ struct RecordJoinTests {
   @Test("Sums of shares do not depend on their order, and stop at the ends of their range")
   func sums() {
     #expect(CounterSum.total(of: [.whole(.max), .whole(5), .whole(-9)]) == .whole(.max - 4))
-    #expect(CounterSum.whole(.max) + .whole(1) == .whole(.max))
-    #expect(CounterSum.whole(.min) + .whole(-1) == .whole(.min))
+    #expect(CounterSum.total(of: [.whole(.max), .whole(1)]) == .whole(.max))
+    #expect(CounterSum.total(of: [.whole(.min), .whole(-1)]) == .whole(.min))
+    #expect(CounterSum.total(of: [.whole(2), .real(0.5)]) == .real(2.5))
     #expect(CounterSum.whole(.min) - .whole(1) == .whole(.min))
     #expect(CounterSum.whole(1) - .whole(.min) == .whole(.max))
-    #expect(CounterSum.whole(2) + .real(0.5) == .real(2.5))
+    #expect(CounterSum.whole(.min).adding(from: .whole(.min), to: .whole(5)) == .whole(5))
+    #expect(CounterSum.whole(-1).adding(from: .whole(-1), to: .whole(.max)) == .whole(.max))
+    #expect(CounterSum.whole(1).adding(from: .real(0.5), to: .whole(2)) == .real(2.5))
     #expect(CounterSum.real(1e308) - .real(-1e308) == .real(.greatestFiniteMagnitude))
+    #expect(CounterSum.opposite(of: []) == .zero)
+    #expect(CounterSum.opposite(of: [.whole(.max), .whole(1), .whole(-9)]) == .whole(-.max + 8))
+    #expect(CounterSum.opposite(of: [.whole(.min)]) == .real(0x1p63))
+    #expect(CounterSum.opposite(of: [.whole(1), .real(0.5)]) == .real(-1.5))
     #expect(
       CounterSum.total(of: [.real(-1e308), .real(-1e308)]) == .real(-.greatestFiniteMagnitude)
     )
     #expect(CounterSum(.null) == nil)
     #expect(CounterSum(.double(.infinity)) == nil)
+  }
+
+  @Test(
+    "A counter that becomes NULL when rows are united takes back what a deleted row of that key had"
+  )
+  func unitedCounter() throws {
+    var policy = TableMergePolicy(deletes: .editWins)
+    policy.columns["n"] = .counter
+    let rules = RowRules(writer: 1, policy: policy)
+    let time = { (number: Int64) in HybridTime(rawValue: RecordClock.filling.rawValue + number) }
+    var version = RecordVersion()
+    version.created = time(1)
+    version.set(CounterShare(column: "n", writer: 2, time: time(9), sum: .whole(5)))
+    version.end(at: time(10), deletes: .editWins)
+    var state = RecordState()
+    _ = state.reduce(.has(tag: "1", version), rules: rules)
+    let column = VersionedColumn(name: "n", value: .null, time: time(3))
+    _ = state.reduce(.edited(.settled([column], created: time(20))), rules: rules)
+
+    let row = try #require(state.row)
+    #expect(row.value(of: "n") == .null)
+    // So has everybody who reads the record.
+    #expect(RecordVersion(clock: row.clock, columns: row.columns).value(of: "n") == .null)
   }
 }

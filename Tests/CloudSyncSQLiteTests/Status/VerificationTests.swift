@@ -126,6 +126,32 @@ struct VerificationTests {
     }
   }
 
+  @Test("A zero whose sign nobody can tell from SQL is no difference")
+  func zero() async throws {
+    var options = SyncEngineOptions()
+    options.tables["t", default: .init()].merging.columns["n"] = .counter
+    let schema = """
+      CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a, b BLOB, c REAL, d INTEGER, e NUMERIC, f TEXT, n);
+      CREATE TABLE s(id TEXT PRIMARY KEY NOT NULL, a ANY, b REAL, c INTEGER) STRICT
+      """
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["t", "s"], options: options)
+    for (number, device) in [("0.0", mac), ("-0.0", phone), ("0.0", phone), ("-0.0", mac)] {
+      try device.execute(
+        """
+        INSERT OR IGNORE INTO t(id) VALUES('1'), ('\(device.name)'); INSERT OR IGNORE INTO s(id) VALUES('1');
+        UPDATE t SET a = \(number), b = \(number), c = \(number), d = \(number), e = \(number), f = \(number), n = \(number);
+        UPDATE s SET a = \(number), b = \(number), c = \(number)
+        """
+      )
+      try bench.sync(mac, phone)
+      for device in [mac, phone] {
+        #expect(try bench.unclean(device) == [])
+        #expect(words(try await device.engine.verify()) == [], "\(device.name) \(number)")
+        #expect(try device.lines("SELECT count(*) FROM t WHERE a <> 0 OR n <> 0") == ["0"])
+      }
+    }
+  }
+
   @Test("What a column of another type makes of the cloud's values is no difference")
   func otherType() async throws {
     let bench = SyncHarness()
