@@ -101,6 +101,9 @@ struct ToolTests {
       }
       let page = path + ".html"
       #expect(Self.run("log", "report", path).output == "wrote \(page)\n")
+      let written = Self.run("log", "report", path, "--json")
+      let fields = try JSONDecoder().decode(Written.self, from: Data(written.output.utf8))
+      #expect(fields.path == page && fields.events > 0, "\(written)")
       let html = try String(contentsOfFile: page, encoding: .utf8)
       #expect(html.hasPrefix("<!DOCTYPE html>") || html.hasPrefix("<!doctype html>"))
     }
@@ -147,6 +150,12 @@ struct ToolTests {
       #expect(Self.run("log", "verify", path, path).errors.contains("it is part 1, and so is"))
     }
   }
+}
+
+/// What a report is told to be.
+private struct Written: Decodable {
+  var path: String
+  var events: Int
 }
 
 /// Any JSON value.

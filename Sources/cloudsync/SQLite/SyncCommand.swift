@@ -86,7 +86,7 @@ enum SyncCommand {
         help: "store rows whose parents are missing, instead of keeping them waiting"
       ),
       .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
-    ] + DatabaseArguments.policies + [DatabaseArguments.filter, DatabaseArguments.json]
+    ] + DatabaseArguments.policies + [DatabaseArguments.filter, .json]
 
   /// What the command line asks for.
   struct Request: Sendable {

@@ -41,7 +41,7 @@ enum MigrateCommand {
           value: "TEXT",
           help: "makes the keys differ from those of another database with the same rows"
         ),
-        DatabaseArguments.json,
+        .json,
       ],
       discussion: """
         Integer and missing keys become UUIDs, and everything that refers to them by a foreign key follows.

@@ -87,3 +87,8 @@ struct Command {
     )
   }
 }
+
+extension Command.Option {
+  /// The result in JSON, and nothing else on standard output.
+  static let json = Self(name: "--json", help: "JSON, for scripts")
+}
