@@ -65,6 +65,18 @@ struct ToolTests {
     #expect(Self.run("log", "verify", "/nowhere").errors.contains("/nowhere: it cannot be opened"))
   }
 
+  @Test("Every help text has at most 80 columns")
+  func helpWidth() {
+    var wide: [String] = []
+    func check(_ command: Command) {
+      wide += command.help.split(separator: "\n").filter { $0.count > 80 }
+        .map { "\(command.call): \($0)" }
+      command.subcommands.forEach(check)
+    }
+    check(Tool.root)
+    #expect(wide == [])
+  }
+
   @Test("Every command answers about a valid log")
   func validLog() throws {
     try Self.withLog { path in
