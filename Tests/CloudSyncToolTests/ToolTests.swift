@@ -77,6 +77,29 @@ struct ToolTests {
     #expect(wide == [])
   }
 
+  @Test(
+    "Options that are mistyped before a command, and names that are empty, are told as what they are",
+    arguments: [
+      (["--verson"], "there is no option --verson; did you mean “--version”?"),
+      (["--hlep"], "there is no option --hlep; did you mean “--help”?"),
+      (["log", "--hepl"], "there is no option --hepl; did you mean “--help”?"),
+      (["history", "--frob"], "there is no option --frob; “cloudsync history --help” shows all"),
+      (["--version", "x"], "--version stands by itself"),
+      (["sync", "", "--cloud", "x"], "the name of the database is empty"),
+      (["check", ""], "the name of the database is empty"),
+      (["log", "verify", "x", ""], "the name of the log is empty"),
+      (["log", "why", "", "1"], "the name of the log is empty"),
+      (["sync", "x", "--cloud", "y", "--zone", ""], "--zone is empty: name a zone"),
+    ] as [([String], String)]
+  )
+  func names(arguments: [String], words: String) {
+    let lines = Lines()
+    let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
+    #expect(Tool.run(with: arguments, console: console) == 2)
+    #expect(lines.errors.contains(words), "\(lines.errors)")
+    #expect(lines.output.isEmpty)
+  }
+
   @Test("Every command answers about a valid log")
   func validLog() throws {
     try Self.withLog { path in

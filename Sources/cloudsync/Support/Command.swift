@@ -67,7 +67,13 @@ struct Command {
     guard first.hasPrefix("-") else {
       return try subcommand(named: first).perform(with: rest, console: console)
     }
-    throw ToolError.usage("there is no option \(first); “\(call) --help” shows all")
+    throw ToolError.usage(Arguments.noOption(first, of: self))
+  }
+
+  /// The names of the options that it takes and shows.
+  var optionNames: [String] {
+    options.filter { !$0.isHidden }.flatMap(\.names) + ["--help"]
+      + (path.isEmpty ? ["--version"] : [])
   }
 
   /// The command that words name, as in `help log show`.
