@@ -30,11 +30,12 @@ enum Tool {
 
   /// Runs a command line; returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for parked rows.
   static func run(with arguments: [String], console: Console) -> Int32 {
-    if arguments == ["--version"] {
-      console.line("cloudsync \(version)")
-      return 0
-    }
     do {
+      if arguments.first == "--version" {
+        guard arguments.count == 1 else { throw ToolError.usage("--version stands by itself") }
+        console.line("cloudsync \(version)")
+        return 0
+      }
       try root.perform(with: arguments, console: console)
       console.endProgress()
       return 0

@@ -47,7 +47,7 @@ struct DemoTests {
       #expect(code == 0)
       for words in [
         "the cloud limits the rate; retries in",
-        "saved, but the response is lost; retries the same request in",
+        "saved, response lost; retries the same request in",
         "sends the same modify request again", "conflict on milk: merges both edits",
         "finds the zone gone", "All three are equal: ",
       ] {
@@ -74,12 +74,72 @@ struct DemoTests {
       count = lines.count
       #expect(code == 0 && count <= 40, "\(count) lines: \(output)")
       #expect(output.hasPrefix("Two devices keep the same notes"))
-      #expect(lines.last == "Open the report in a browser: FOLDER/phone.html")
+      #expect(lines.last == "Open the report in a browser: FOLDER/report.html")
       #expect(!output.contains("cloudsync_zone"))
     }
     try demo(["--seed", "\(seed)", "--verbose"]) { code, output, _ in
       #expect(code == 0 && output.split(separator: "\n").count > count)
       #expect(output.contains("sends a fetch request"))
+    }
+  }
+
+  @Test(
+    "Whatever goes wrong beside the story: plain words, at most 40 lines and 80 columns",
+    arguments: SuiteSize.some(2, of: [29, 11, 33, 3, 9, 10, 12, 14, 31])
+  )
+  func isPlain(seed: Int) throws {
+    let faults = "request-lost=1/4,answer-lost=1/4,late=1/5,zone-busy=1/6"
+    for more in [[], ["--verbose", "--faults", faults]] {
+      try demo(["--seed", "\(seed)"] + more) { code, output, _ in
+        let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(code == 0 && (lines.count <= 40 || !more.isEmpty), "\(lines.count): \(output)")
+        for line in lines {
+          let humps = zip(line, line.dropFirst()).filter { $0.isLowercase && $1.isUppercase }
+          #expect(line.count <= 80 && humps.isEmpty, "\(line)")
+        }
+      }
+    }
+  }
+
+  @Test("The page that the end names has the story, and leads to the report of every session")
+  func page() throws {
+    try demo(["--seed", "2"]) { _, output, folder in
+      let page = try String(contentsOfFile: "\(folder)/report.html", encoding: .utf8)
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+      where name.hasSuffix(".html") && name != "report.html" {
+        #expect(page.contains("href=\"\(name)\""), "\(name)")
+      }
+      #expect(page.contains("phone-2.html"), "the phone has two sessions")
+      let told = output.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains(" s  ") }
+      #expect(told.count > 10)
+      for line in told {
+        let words = line.split(separator: " ").dropFirst(3).joined(separator: " ")
+        #expect(page.contains("<td>\(words)"), "\(line)")
+      }
+    }
+  }
+
+  @Test("For scripts there is one JSON value, and nothing else on standard output")
+  func json() throws {
+    struct Result: Decodable {
+      struct Device: Decodable {
+        var device: String
+        var requests: Int
+      }
+      struct Chapter: Decodable { var title: String }
+      var isEqual: Bool
+      var rows: [String: Int]
+      var devices: [Device]
+      var story: [Chapter]
+      var report: String
+    }
+    try demo(["--json"]) { code, output, folder in
+      let result = try JSONDecoder().decode(Result.self, from: Data(output.utf8))
+      #expect(code == 0 && result.isEqual && result.rows == ["lists": 1, "notes": 3])
+      #expect(result.devices.map(\.device) == ["laptop", "phone"])
+      #expect(result.devices.allSatisfy { $0.requests > 10 } && result.story.count == 5)
+      #expect(result.report == "FOLDER/report.html")
+      #expect(FileManager.default.fileExists(atPath: "\(folder)/report.html"))
     }
   }
 

@@ -1,7 +1,7 @@
-import CloudSyncSimulator
 import CloudSyncTestSupport
 import Testing
 
+@testable import CloudSyncSimulator
 @testable import cloudsync
 
 #if canImport(FoundationEssentials)
@@ -41,6 +41,74 @@ struct SimulateTests {
     #expect(output.hasPrefix("6 seeds from 1 in "))
     #expect(output.contains("coverage: "))
     #expect(output.hasSuffix("passed: every rule held in every seed\n"))
+  }
+
+  @Test("Numbers and times are in words: one seed, minutes, and days only from one day on")
+  func words() {
+    let few = Self.run("--seeds", "1", "--edits", "5").output
+    #expect(few.hasPrefix("1 seed from 1 in ") && !few.contains(" days"), "\(few)")
+    let one = Self.run("--seed", "3", "--edits", "5").output
+    #expect(one.contains(" s of simulated time") && !one.contains("seconds"), "\(one)")
+    #expect(Duration.seconds(30).inWords == "30 s")
+    #expect(Duration.milliseconds(1_194_031).inWords == "19 min 54 s")
+    #expect(Duration.seconds(86_400 * 2 + 3_600).inWords == "2 d 1 h")
+  }
+
+  @Test("For scripts there is one JSON value, and nothing else on standard output")
+  func json() throws {
+    struct Result: Decodable {
+      var isPassed: Bool
+      var events: Int
+      var seeds: Int?
+      var seed: Int?
+      var simulatedSeconds: Double
+      var faults: [String: Int]
+      var failures: [String]?
+    }
+    func result(_ output: String) throws -> Result {
+      try JSONDecoder().decode(Result.self, from: Data(output.utf8))
+    }
+    let campaign = Self.run("--seeds", "2", "--edits", "10", "--json")
+    let many = try result(campaign.output)
+    #expect(campaign.code == 0 && campaign.errors.isEmpty, "\(campaign)")
+    #expect(many.isPassed && many.seeds == 2 && many.failures == [] && many.seed == nil)
+    #expect(many.events > 0 && many.simulatedSeconds > 0 && !many.faults.isEmpty)
+
+    let single = Self.run("--seed", "7", "--edits", "10", "--json")
+    let one = try result(single.output)
+    #expect(single.code == 0 && single.errors.isEmpty, "\(single)")
+    #expect(one.isPassed && one.seed == 7 && one.events > 0 && one.seeds == nil)
+  }
+
+  @Test("A seed that fails is in the result for scripts, with its rule and its command")
+  func failure() throws {
+    let violation = SimulationOutcome.Violation(
+      rule: "no loss",
+      text: "a note is lost",
+      elapsed: .seconds(90)
+    )
+    #expect("\(violation)" == "a note is lost [no loss; after 1 min 30 s]")
+    var tally = CampaignTally(from: 1, count: 2)
+    (tally.done, tally.failed) = (2, 1)
+    let report = CampaignReport(
+      tally,
+      from: 1,
+      seconds: 2,
+      failures: [
+        .init(
+          seed: 2,
+          violation: ViolationReport(violation),
+          command: "cloudsync simulate --seed 2"
+        )
+      ],
+      missing: [],
+      difference: nil
+    )
+    let text = try JSONText.block(for: report)
+    for words in [
+      "\"rule\" : \"no loss\"", "\"reason\" : \"a note is lost\"", "\"seconds\" : 90",
+      "\"command\" : \"cloudsync simulate --seed 2\"", "\"isPassed\" : false", "\"failed\" : 1",
+    ] { #expect(text.contains(words), "\(text)") }
   }
 
   @Test("A program that gives other logs, or none, is found out")

@@ -65,6 +65,41 @@ struct ToolTests {
     #expect(Self.run("log", "verify", "/nowhere").errors.contains("/nowhere: it cannot be opened"))
   }
 
+  @Test("Every help text has at most 80 columns")
+  func helpWidth() {
+    var wide: [String] = []
+    func check(_ command: Command) {
+      wide += command.help.split(separator: "\n").filter { $0.count > 80 }
+        .map { "\(command.call): \($0)" }
+      command.subcommands.forEach(check)
+    }
+    check(Tool.root)
+    #expect(wide == [])
+  }
+
+  @Test(
+    "Options that are mistyped before a command, and names that are empty, are told as what they are",
+    arguments: [
+      (["--verson"], "there is no option --verson; did you mean “--version”?"),
+      (["--hlep"], "there is no option --hlep; did you mean “--help”?"),
+      (["log", "--hepl"], "there is no option --hepl; did you mean “--help”?"),
+      (["history", "--frob"], "there is no option --frob; “cloudsync history --help” shows all"),
+      (["--version", "x"], "--version stands by itself"),
+      (["sync", "", "--cloud", "x"], "the name of the database is empty"),
+      (["check", ""], "the name of the database is empty"),
+      (["log", "verify", "x", ""], "the name of the log is empty"),
+      (["log", "why", "", "1"], "the name of the log is empty"),
+      (["sync", "x", "--cloud", "y", "--zone", ""], "--zone is empty: name a zone"),
+    ] as [([String], String)]
+  )
+  func names(arguments: [String], words: String) {
+    let lines = Lines()
+    let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
+    #expect(Tool.run(with: arguments, console: console) == 2)
+    #expect(lines.errors.contains(words), "\(lines.errors)")
+    #expect(lines.output.isEmpty)
+  }
+
   @Test("Every command answers about a valid log")
   func validLog() throws {
     try Self.withLog { path in
@@ -101,6 +136,9 @@ struct ToolTests {
       }
       let page = path + ".html"
       #expect(Self.run("log", "report", path).output == "wrote \(page)\n")
+      let written = Self.run("log", "report", path, "--json")
+      let fields = try JSONDecoder().decode(Written.self, from: Data(written.output.utf8))
+      #expect(fields.path == page && fields.events > 0, "\(written)")
       let html = try String(contentsOfFile: page, encoding: .utf8)
       #expect(html.hasPrefix("<!DOCTYPE html>") || html.hasPrefix("<!doctype html>"))
     }
@@ -147,6 +185,12 @@ struct ToolTests {
       #expect(Self.run("log", "verify", path, path).errors.contains("it is part 1, and so is"))
     }
   }
+}
+
+/// What a report is told to be.
+private struct Written: Decodable {
+  var path: String
+  var events: Int
 }
 
 /// Any JSON value.

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -16,7 +18,9 @@ public struct SimulationOutcome: Sendable {
     public let elapsed: Duration
 
     /// All of it in one line.
-    public var description: String { "\(text) [\(rule); after \(elapsed)]" }
+    public var description: String {
+      "\(text) [\(rule); after \(Phrase.duration(elapsed.clampedNanoseconds))]"
+    }
   }
 
   /// The event log of one process.

@@ -27,7 +27,6 @@ struct DatabaseArguments {
     help: "send only rows that match the SQL condition; later runs keep it, and TABLE= ends it",
     isRepeatable: true
   )
-  static let json = Command.Option(name: "--json", help: "JSON, for scripts")
   static let policies: [Command.Option] = [
     .init(
       name: "--unique-integer-keys",

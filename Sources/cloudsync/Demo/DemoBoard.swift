@@ -28,7 +28,9 @@ struct DemoBoard: Equatable {
   func lines(console: Console) -> [String] {
     let all = columns.map(\.rows.texts)
     let names = Set(all.flatMap(\.keys)).sorted()
-    let width = min(34, max(8, (console.width - Self.nameWidth - 1) / columns.count - 1))
+    // A table of 80 columns fits everywhere, also where it is passed on.
+    let room = min(80, console.width) - Self.nameWidth
+    let width = max(8, room / columns.count - 1)
     var lines = [console.styled(row(of: [""] + columns.map(\.name), width: width), as: .heading)]
     for name in names {
       let texts = all.map { $0[name] }

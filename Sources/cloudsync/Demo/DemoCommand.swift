@@ -29,6 +29,7 @@ enum DemoCommand {
           value: "DIR",
           help: "a new folder for the databases, the cloud, the logs and the reports"
         ),
+        .json,
       ],
       discussion: """
         The cloud is one file on this machine, time is simulated, and the same seed tells the same
@@ -47,18 +48,21 @@ enum DemoCommand {
         throw ToolError.usage("\(name) does not go with --server")
       }
       let folder = try DemoFolder(arguments.value(of: "--keep"))
-      return try ServerDemo(in: folder, seed: seed).run(console: console)
+      return try ServerDemo(in: folder, seed: seed)
+        .run(isJSON: arguments.has("--json"), console: console)
     }
     let plan = try plan(from: arguments.value(of: "--faults"))
     let folder = try DemoFolder(arguments.value(of: "--keep"))
+    let (isJSON, isVerbose) = (arguments.has("--json"), arguments.has("--verbose"))
+    let narration = isJSON ? console.quiet : console
     let story = try DemoStory(
       in: folder,
       seed: seed,
       plan: plan,
-      isVerbose: arguments.has("--verbose"),
-      console
+      isVerbose: isVerbose,
+      narration
     )
-    console.line(
+    narration.line(
       HelpText.wrapped(
         "Two devices keep the same notes, each in a SQLite database, and sync them through a cloud in a"
           + " file. They go offline, get rate limited, lose a response, have a conflict, and the cloud loses"
@@ -66,7 +70,10 @@ enum DemoCommand {
       )
     )
     try story.tell()
-    try DemoResult(story, in: folder, isVerbose: arguments.has("--verbose")).show(console: console)
+    let result = try DemoResult(story, in: folder)
+    result.show(isVerbose: isVerbose, console: narration)
+    if isJSON { console.line(try JSONText.block(for: result.report)) }
+    try result.check(console: console)
   }
 
   private static func plan(from text: String?) throws -> FaultPlan {

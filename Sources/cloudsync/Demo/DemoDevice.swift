@@ -182,7 +182,9 @@ private final class DemoListener: Sendable {
       if names.isEmpty { return }
       // The zone's own record is no row.
       let rows = names.filter { !$0.hasPrefix("cloudsync_") }
-      let which = (rows.isEmpty ? names : rows).joined(separator: ", ")
+      let which =
+        rows.count > 3
+        ? Phrase.count(rows.count, "row") : (rows.isEmpty ? names : rows).joined(separator: ", ")
       tell(
         DemoWords(text: "conflict on \(which): merges both edits, sends", isDetail: rows.isEmpty)
       )

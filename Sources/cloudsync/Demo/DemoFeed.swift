@@ -9,6 +9,12 @@ final class DemoFeed: Sendable {
     var time: Duration
     /// Whether it is one of the many steps that the story can do without.
     var isDetail: Bool
+
+    /// Its time, to a tenth of a second.
+    var clock: String {
+      let (seconds, attoseconds) = time.components
+      return "\(seconds).\(attoseconds / 100_000_000_000_000_000) s"
+    }
   }
 
   private let lines = Locked<[Line]>([])
@@ -28,9 +34,27 @@ final class DemoFeed: Sendable {
   }
 }
 
-/// What happened, in a line.
+/// What happened, in a line of plain words.
 struct DemoWords: Sendable {
-  var text: String
+  let text: String
   /// Whether the story can do without it.
-  var isDetail = false
+  let isDetail: Bool
+
+  /// Takes a text, in which the names of errors and kinds of work become words.
+  init(text: String, isDetail: Bool = false) {
+    var plain = ""
+    for letter in text {
+      // A name such as `zoneNotFound`, whichever it is.
+      let isHump = letter.isUppercase && plain.last?.isLowercase == true
+      plain += isHump ? " \(letter.lowercased())" : String(letter)
+    }
+    self.text = plain
+    self.isDetail = isDetail
+  }
+}
+
+/// A piece of the story.
+struct DemoChapter {
+  let title: String
+  var lines: [DemoFeed.Line] = []
 }

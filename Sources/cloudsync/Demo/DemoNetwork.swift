@@ -16,6 +16,15 @@ final class DemoNetwork: WorkHandler {
     var accidents: [Accident] = []
   }
 
+  private static let offline = SyncError(.networkUnavailable, "the device is offline")
+  private static let throttled = "too many requests"
+  private static let lost = SyncError(.serverResponseLost, "the response was lost")
+
+  /// Whether an error is one that the story tells of, and not one of the accidents beside it.
+  static func isOfStory(_ error: SyncError) -> Bool {
+    [offline.message, throttled, lost.message].contains(error.message)
+  }
+
   private let base: any WorkHandler
   private let state = Locked(State())
   var limits: RequestLimits { base.limits }
@@ -37,14 +46,14 @@ final class DemoNetwork: WorkHandler {
     completion: @escaping Completion
   ) {
     guard isOnline else {
-      return completion(.failure(SyncError(.networkUnavailable, "the device is offline")))
+      return completion(.failure(Self.offline))
     }
     switch work.mode == .modify ? nextAccident() : nil {
     case .throttle(let wait):
-      completion(.failure(SyncError(.requestRateLimited, "too many requests", retryAfter: wait)))
+      completion(.failure(SyncError(.requestRateLimited, Self.throttled, retryAfter: wait)))
     case .answerLost:
       base.handle(work, context: context) { _ in
-        completion(.failure(SyncError(.serverResponseLost, "the answer was lost")))
+        completion(.failure(Self.lost))
       }
     case nil: base.handle(work, context: context, completion: completion)
     }

@@ -1,70 +1,115 @@
 import CloudSyncCore
 import CloudSyncEventLog
 
-/// What came of a story.
+/// What came of a story: the rows of all three, the devices' logs and reports, and a page about all of it.
 struct DemoResult {
-  private let story: DemoStory
+  private let board: DemoBoard
+  private let chapters: [DemoChapter]
+  private let tallies: [DemoTally]
   private let folder: DemoFolder
-  private let isVerbose: Bool
+  private let page: String
+  private let seed: UInt64
 
-  init(_ story: DemoStory, in folder: DemoFolder, isVerbose: Bool) {
-    self.isVerbose = isVerbose
-    self.story = story
+  init(_ story: DemoStory, in folder: DemoFolder) throws {
     self.folder = folder
+    board = try story.board()
+    chapters = story.chapters
+    tallies = try story.devices.map { try DemoTally($0) }
+    seed = story.seed
+    page = folder.file(named: "report.html")
+    try DemoPage(chapters: chapters, tallies: tallies).write(toFile: page)
   }
 
-  /// Shows it: the notes side by side, what it took, the logs, a re-run of each, and the reports.
-  func show(console: Console) throws {
-    let board = try story.board()
-    console.line()
-    for line in board.lines(console: console) { console.line(line) }
-    console.line()
-    let isWhole = DemoRows.tables.allSatisfy {
-      board.columns[0].rows.count(of: $0) == DemoStory.rowsInTheEnd[$0]
-    }
-    guard board.isEqual, isWhole else {
+  private func count(of table: String) -> Int { board.columns[0].rows.count(of: table) }
+
+  /// Whether no row is missing.
+  private var isWhole: Bool {
+    DemoRows.tables.allSatisfy { count(of: $0) == DemoStory.rowsInTheEnd[$0] }
+  }
+
+  /// Throws if the story has not ended as it must, and says how.
+  func check(console: Console) throws {
+    if !board.isEqual || !isWhole {
       let what = board.isEqual ? "rows are lost" : "they differ"
       console.note("error: \(what) after all; the files are in \(folder.path)")
       throw ToolError.negative
     }
-    let counts = DemoRows.tables.map { table in
-      Phrase.count(board.columns[0].rows.count(of: table), "row") + " of \(table)"
+    if let path = tallies.compactMap(\.unfaithfulLog).first {
+      console.note("error: replayed, \(path) differs: see “cloudsync log rerun”")
+      throw ToolError.negative
     }
+  }
+
+  // MARK: Words
+
+  /// Shows the notes side by side, what it took, and where the logs and the page are.
+  func show(isVerbose: Bool, console: Console) {
+    console.line()
+    for line in board.lines(console: console) { console.line(line) }
+    guard board.isEqual, isWhole else { return }
+    console.line()
+    let counts = DemoRows.tables.map { "\(Phrase.count(count(of: $0), "row")) of \($0)" }
     console.line(
       console.styled("All three are equal", as: .good) + ": \(counts.joined(separator: ", "))."
     )
-    for device in story.devices { try show(device, console: console) }
-    console.line(
-      "The logs are beside it: cloudsync log summary \(folder.file(named: "phone.jsonl"))"
-    )
-    console.line("Open the report in a browser: \(folder.file(named: "phone.html"))")
+    for tally in tallies { show(tally, isVerbose: isVerbose, console: console) }
+    console.line("See a log with: cloudsync log summary \(folder.file(named: "phone.jsonl"))")
+    console.line("Open the report in a browser: \(page)")
   }
 
-  /// Shows what a device did: its logs are run again, and each gets a report.
-  private func show(_ device: DemoDevice, console: Console) throws {
-    func sum(of counts: [LogStatistics.Count]) -> Int { counts.reduce(0) { $0 + $1.count } }
-    var (requests, retries, conflicts, events) = (0, 0, 0, 0)
-    for recording in device.recordings {
-      try recording.recorder.flush()
-      let log = try EventLog(path: recording.path)
-      let statistics = try LogStatistics(of: log)
-      let report = String(recording.path.dropLast("jsonl".count)) + "html"
-      try LogReport.write(log, toFile: report, title: "The \(device.name)")
-      guard try Replay.rerun(log).isFaithful else {
-        console.note("error: replayed, \(recording.path) differs: see “cloudsync log rerun”")
-        throw ToolError.negative
+  private func show(_ tally: DemoTally, isVerbose: Bool, console: Console) {
+    if isVerbose {
+      for part in tally.sessions {
+        console.line("  \(part.log): \(Phrase.count(part.events, "event")); \(part.report)")
       }
-      requests += sum(of: statistics.requests)
-      retries += sum(of: statistics.retries)
-      conflicts += statistics.conflicts
-      events += log.count
-      if isVerbose { console.line("  \(recording.path): \(log.count) events; \(report)") }
     }
     console.line(
-      "\(console.styled(device.name, as: .name)): \(Phrase.count(requests, "request")), "
-        + "\(Phrase.count(retries, "retry", plural: "retries")), "
-        + "\(Phrase.count(conflicts, "conflict")); replayed from its log: the same"
-        + " \(Phrase.count(events, "event"))"
+      "\(console.styled(tally.device, as: .name)): \(Phrase.count(tally.requests, "request")), "
+        + "\(Phrase.count(tally.retries, "retry", plural: "retries")), "
+        + "\(Phrase.count(tally.conflicts, "conflict")); replayed: the same"
+        + " \(Phrase.count(tally.events, "event"))"
+    )
+  }
+
+  // MARK: For scripts
+
+  /// The result for scripts.
+  struct Report: Encodable {
+    struct Line: Encodable {
+      var seconds: Double
+      var who: String
+      var words: String
+    }
+    struct Chapter: Encodable {
+      var title: String
+      var lines: [Line]
+    }
+
+    var seed: UInt64
+    var folder: String
+    var isEqual: Bool
+    /// How many rows all three have, by table.
+    var rows: [String: Int]
+    var devices: [DemoTally]
+    var story: [Chapter]
+    /// The page about all of it.
+    var report: String
+  }
+
+  var report: Report {
+    Report(
+      seed: seed,
+      folder: folder.path,
+      isEqual: board.isEqual && isWhole,
+      rows: Dictionary(uniqueKeysWithValues: DemoRows.tables.map { ($0, count(of: $0)) }),
+      devices: tallies,
+      story: chapters.map { chapter in
+        let lines = chapter.lines.map {
+          Report.Line(seconds: $0.time.inSeconds, who: $0.who, words: $0.words)
+        }
+        return .init(title: chapter.title, lines: lines)
+      },
+      report: page
     )
   }
 }

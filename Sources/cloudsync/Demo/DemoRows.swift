@@ -58,13 +58,12 @@ struct DemoRows: Equatable {
 
   func count(of table: String) -> Int { rows[table]?.count ?? 0 }
 
-  /// Every row in a few words, by what it is called.
+  /// Every row in a few words, by what it is called; the list of a note is left out.
   var texts: [String: String] {
     var texts: [String: String] = [:]
     for (id, values) in rows["lists"] ?? [:] { texts["list \(id)"] = Self.plain(values[1]) }
     for (id, values) in rows["notes"] ?? [:] {
-      let list = values[1] == "NULL" ? "" : " (\(Self.plain(values[1])))"
-      texts[id] = Self.plain(values[2]) + list + (values[3] == "0" ? "" : " ✓")
+      texts[id] = Self.plain(values[2]) + (values[3] == "0" ? "" : " ✓")
     }
     return texts
   }

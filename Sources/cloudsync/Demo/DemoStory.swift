@@ -57,6 +57,9 @@ final class DemoStory {
       }
   }
 
+  /// What was told so far.
+  var chapters: [DemoChapter] { view.chapters }
+
   private var laptop: DemoDevice { devices[0] }
   private var phone: DemoDevice { devices[1] }
 

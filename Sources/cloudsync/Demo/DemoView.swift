@@ -13,6 +13,8 @@ struct DemoView {
   private let isVerbose: Bool
   private let console: Console
   private var lastBoard: DemoBoard?
+  /// What was shown so far.
+  private(set) var chapters: [DemoChapter] = []
   /// How many lines the board has on the screen.
   private var height = 0
 
@@ -26,6 +28,7 @@ struct DemoView {
     wipe()
     if isVerbose { console.line() }
     console.line(console.styled(chapter, as: .heading))
+    chapters.append(DemoChapter(title: chapter))
   }
 
   /// Shows what has happened, and what everybody has.
@@ -33,6 +36,7 @@ struct DemoView {
     let lines = feed.take().filter { isVerbose || !$0.isDetail }
     if !lines.isEmpty { wipe() }
     for line in lines { show(line) }
+    if !chapters.isEmpty { chapters[chapters.count - 1].lines += lines }
     guard console.isLive else { return }
     if lines.isEmpty, board == lastBoard { return pause() }
     wipe()
@@ -52,10 +56,8 @@ struct DemoView {
   }
 
   private func show(_ line: DemoFeed.Line) {
-    let (seconds, attoseconds) = line.time.components
-    let tenths = attoseconds / 100_000_000_000_000_000
-    let time = "\(seconds).\(tenths)s"
-    let padding = String(repeating: " ", count: max(1, 7 - time.count))
+    let time = line.clock
+    let padding = String(repeating: " ", count: max(1, 8 - time.count))
     let name = line.who + String(repeating: " ", count: max(1, 8 - line.who.count))
     console.line(
       console.styled(padding + time, as: .faint) + "  " + console.styled(name, as: .name)

@@ -75,8 +75,11 @@ struct ServerDemo {
     return Device(name: name, database: database, engine: engine)
   }
 
-  func run(console: Console) throws {
-    console.line("A server at \(server.origin), and \(Self.rounds) rounds of edits on both devices")
+  func run(isJSON: Bool, console: Console) throws {
+    let narration = isJSON ? console.quiet : console
+    narration.line(
+      "A server at \(server.origin), and \(Self.rounds) rounds of edits on both devices"
+    )
     var random = SeededRandom(seed: seed)
     for device in devices { try device.engine.start() }
     for round in 1...Self.rounds {
@@ -84,13 +87,23 @@ struct ServerDemo {
         for _ in 0..<10 { try device.database.execute(Self.edit(&random)) }
       }
       try synchronize()
-      console.line("  round \(round): \(network.words)")
+      narration.line("  round \(round): \(network.words)")
     }
     network.end()
     // What one sends last, the other has to fetch.
     for _ in 0..<2 { try synchronize() }
     for device in devices { device.engine.stop() }
-    try show(console: console)
+    let columns = try self.columns()
+    let isEqual =
+      columns.allSatisfy { $0 == columns[0] } && columns[0].count(of: "notes") > 0
+    show(columns: columns, isEqual: isEqual, console: narration)
+    if isJSON {
+      let report = report(columns: columns, isEqual: isEqual)
+      console.line(try JSONText.block(for: report))
+    }
+    if isEqual { return }
+    console.note("error: they differ after all; the files are in \(folder.path)")
+    throw ToolError.negative
   }
 
   private func synchronize() throws {
@@ -122,31 +135,63 @@ struct ServerDemo {
     }
   }
 
-  private func show(console: Console) throws {
+  /// The rows of the devices and of the server.
+  private func columns() throws -> [DemoRows] {
     let records = try cloud.records(account: Self.account, zone: DemoRows.zoneID)
-    let columns = try devices.map { try DemoRows($0.database) } + [try DemoRows(records)]
+    return try devices.map { try DemoRows($0.database) } + [try DemoRows(records)]
+  }
+
+  private func show(columns: [DemoRows], isEqual: Bool, console: Console) {
     for table in DemoRows.tables {
       let counts = columns.map { "\($0.count(of: table))" }.joined(separator: ", ")
       console.line("\(table): \(counts) rows on laptop, phone and server")
     }
-    guard columns.allSatisfy({ $0 == columns[0] }), columns[0].count(of: "notes") > 0 else {
-      console.note("error: they differ after all; the files are in \(folder.path)")
-      throw ToolError.negative
-    }
+    if !isEqual { return }
     console.line(console.styled("All three are equal.", as: .good))
     console.line("The files are in \(folder.path)")
+  }
+
+  /// The result for scripts.
+  private struct Report: Encodable {
+    var seed: UInt64
+    var folder: String
+    var rounds: Int
+    var isEqual: Bool
+    /// How many rows the laptop has, by table.
+    var rows: [String: Int]
+    var network: DemoFaults.Counts
+  }
+
+  private func report(columns: [DemoRows], isEqual: Bool) -> Report {
+    Report(
+      seed: seed,
+      folder: folder.path,
+      rounds: Self.rounds,
+      isEqual: isEqual,
+      rows: Dictionary(
+        uniqueKeysWithValues: DemoRows.tables.map { ($0, columns[0].count(of: $0)) }
+      ),
+      network: network.counts
+    )
   }
 }
 
 /// A network in which requests are lost, and answers, and a server that is overloaded now and then.
 private final class DemoFaults: Sendable {
+  /// What became of requests.
+  struct Counts: Encodable {
+    var requests = 0
+    var lostRequests = 0
+    /// Those whose work was done.
+    var lostResponses = 0
+    /// Those that were told to retry later.
+    var postponed = 0
+  }
+
   private struct State {
     var random: SeededRandom
     var isGood = false
-    var requests = 0
-    var lostRequests = 0
-    var lostAnswers = 0
-    var refused = 0
+    var counts = Counts()
   }
 
   private let service: CloudService
@@ -160,11 +205,13 @@ private final class DemoFaults: Sendable {
   /// Lets nothing go wrong any more.
   func end() { state.withLock { $0.isGood = true } }
 
+  var counts: Counts { state.withLock { $0.counts } }
+
   var words: String {
-    let state = state.withLock { $0 }
+    let counts = counts
     return
-      "\(state.requests) requests so far, of which \(state.lostRequests) were lost, \(state.lostAnswers) did"
-      + " their work and lost the response, \(state.refused) were told to retry later"
+      "\(counts.requests) requests: \(counts.lostRequests) lost, \(counts.lostResponses) responses lost,"
+      + " \(counts.postponed) told to retry later"
   }
 
   func respond(
@@ -172,11 +219,11 @@ private final class DemoFaults: Sendable {
     completion: @escaping @Sendable (HTTPResponse?) -> Void
   ) {
     let number = state.withLock { state in
-      state.requests += 1
+      state.counts.requests += 1
       let number = state.isGood ? .max : state.random.below(12)
-      if number == 0 { state.lostRequests += 1 }
-      if number == 1 { state.lostAnswers += 1 }
-      if number == 2 { state.refused += 1 }
+      if number == 0 { state.counts.lostRequests += 1 }
+      if number == 1 { state.counts.lostResponses += 1 }
+      if number == 2 { state.counts.postponed += 1 }
       return number
     }
     switch number {

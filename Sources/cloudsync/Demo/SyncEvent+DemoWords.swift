@@ -17,26 +17,39 @@ extension SyncEvent {
     case .workSuccess: DemoWords(text: "response: \(outcome)", isDetail: true)
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
       settlement.isOfInterest ? DemoWords(text: "response: \(outcome)", isDetail: true) : nil
-    case .retry:
-      // Of the accidents beside the story there are many.
-      DemoWords(
-        text: Self.plain(outcome),
-        isDetail: ["networkFailure", "zoneBusy", "timedOut"].contains { outcome.contains($0) }
-      )
+    case .retry(_, let retry): DemoWords(of: retry)
     case .split, .startOver: DemoWords(text: outcome, isDetail: true)
     default: nil
     }
   }
+}
 
-  /// An outcome without the names of errors.
-  private static func plain(_ outcome: String) -> String {
-    let words = [
-      ("requestRateLimited", "the cloud limits the rate"), ("networkUnavailable", "no network"),
-      ("serverResponseLost; the response is lost", "saved, but the response is lost"),
-      ("networkFailure", "the request is lost"), ("zoneBusy", "the zone is busy"),
-      ("timedOut", "no response in time"),
-    ]
-    return words.reduce(outcome) { text, word in text.replacing(word.0, with: word.1) }
+extension DemoWords {
+  /// Why a request is made again, and when.
+  fileprivate init(of retry: Retry) {
+    let end = StateDescription.end(of: retry.wait)
+    let isOfStory = DemoNetwork.isOfStory(retry.error)
+    if retry.isLost {
+      // Only of the story's own accidents it is known that the cloud has done what it was told.
+      let what = isOfStory ? "saved, response lost" : "no response"
+      self.init(text: "\(what); retries the same request \(end)")
+    } else {
+      // Of the accidents beside the story there are many.
+      self.init(text: "\(Self.text(of: retry.error)); retries \(end)", isDetail: !isOfStory)
+    }
+  }
+
+  private static func text(of error: SyncError) -> String {
+    switch error.code {
+    case .requestRateLimited: "the cloud limits the rate"
+    case .networkUnavailable: "no network"
+    case .networkFailure: "the request is lost"
+    case .serverResponseLost: "the response is lost"
+    case .timedOut: "no response in time"
+    case .zoneBusy: "the zone is busy"
+    // The name in words says it too.
+    default: "\(error.code)"
+    }
   }
 }
 

@@ -131,7 +131,7 @@ enum HistoryCloud {
 
   private static func clone(target: HistoryTarget) throws {
     try checkIsFree(path: target.path)
-    let zoneID = ZoneID(name: target.arguments.value(of: "--zone") ?? "History")
+    let zoneID = ZoneID(name: try target.arguments.zoneName() ?? "History")
     let cloud = try HistoryConnection.place(target: target, zoneID: zoneID, creates: nil)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
     let database = try DatabaseFile(path: target.path, createsFile: true)

@@ -15,7 +15,6 @@ enum HistoryCommand {
     )
   }
 
-  static let json = DatabaseArguments.json
   static let message = Command.Option(
     name: "--message",
     alias: "-m",
@@ -36,7 +35,7 @@ enum HistoryCommand {
       path: ["history", name],
       summary: summary,
       operands: ["DATABASE"] + operands,
-      options: options + [json],
+      options: options + [.json],
       discussion: discussion,
       run: { arguments, console in
         let target = HistoryTarget(arguments: arguments, console: console)

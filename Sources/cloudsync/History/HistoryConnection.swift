@@ -26,7 +26,7 @@ enum HistoryConnection {
     _ repository: ChangesetRepository
   ) throws -> ZoneID {
     let known = try repository.zoneName()
-    let name = target.arguments.value(of: "--zone") ?? known ?? "History"
+    let name = try target.arguments.zoneName() ?? known ?? "History"
     if let known, known != name {
       throw ToolError.failure(
         "\(target.path): it was synced with the zone “\(known)”, not “\(name)”; leave --zone out"

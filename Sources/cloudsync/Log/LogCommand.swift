@@ -18,7 +18,6 @@ enum LogCommand {
     name: "--salvage",
     help: "leave damaged lines out, with a warning each"
   )
-  static let json = Command.Option(name: "--json", help: "JSON, for scripts")
 
   /// Opens a log, all operands by default, showing how far it has come, and passes on its warnings.
   static func open(

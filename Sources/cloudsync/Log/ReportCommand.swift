@@ -15,7 +15,7 @@ enum ReportCommand {
           help: "where to write it; LOG.html by default"
         ),
         .init(name: "--title", value: "TEXT", help: "its title; the log's name by default"),
-        LogCommand.salvage,
+        LogCommand.salvage, .json,
       ],
       discussion: """
         The page is one file and needs no network. A log that was recorded into several files is shown
@@ -33,6 +33,14 @@ enum ReportCommand {
       console.progress("wrote \($0) events")
     }
     console.endProgress()
+    if arguments.has("--json") {
+      return console.line(try JSONText.block(for: ReportWritten(path: path, events: log.count)))
+    }
     console.line("wrote \(path)")
+  }
+
+  private struct ReportWritten: Encodable {
+    var path: String
+    var events: Int
   }
 }

@@ -30,7 +30,7 @@ enum RerunCommand {
           name: "--shorten",
           help: "with --test: cut it down to what still ends in the same error"
         ),
-        LogCommand.salvage, LogCommand.json,
+        LogCommand.salvage, .json,
       ],
       discussion: """
         Only what came in from outside is taken from the log: calls, responses, timers, and what the

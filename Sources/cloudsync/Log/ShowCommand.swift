@@ -30,7 +30,7 @@ enum ShowCommand {
           help: "with --record or --operation: what happened to it, in words"
         ),
         .init(name: "--follow", help: "wait for more, until interrupted"),
-        LogCommand.salvage, LogCommand.json,
+        LogCommand.salvage, .json,
       ],
       discussion: """
         examples:

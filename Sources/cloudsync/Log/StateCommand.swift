@@ -12,7 +12,7 @@ enum StateCommand {
         .init(name: "--at", value: "N", help: "the state after event N; the last one by default"),
         .init(name: "--diff", value: "M", help: "what differs in the state after event M"),
         .init(name: "--full", help: "everything in the state, as JSON"),
-        LogCommand.salvage, LogCommand.json,
+        LogCommand.salvage, .json,
       ],
       run: run
     )

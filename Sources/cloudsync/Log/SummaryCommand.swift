@@ -8,7 +8,7 @@ enum SummaryCommand {
       path: ["log", "summary"],
       summary: "Show what a log has: its length, how often what happened, and what took long.",
       operands: ["LOG..."],
-      options: [LogCommand.salvage, LogCommand.json],
+      options: [LogCommand.salvage, .json],
       run: run
     )
   }

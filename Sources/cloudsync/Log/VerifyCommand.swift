@@ -9,7 +9,7 @@ enum VerifyCommand {
       operands: ["LOG..."],
       options: [
         .init(name: "--unfinished", help: "a log whose end is missing is valid too"),
-        LogCommand.salvage, LogCommand.json,
+        LogCommand.salvage, .json,
       ],
       discussion: """
         It checks the bytes of every line, the order of the events, the states that they lead to,

@@ -7,7 +7,7 @@ enum WhyCommand {
       path: ["log", "why"],
       summary: "Show what led to an event, and everything that followed from it.",
       operands: ["LOG", "N"],
-      options: [LogCommand.salvage, LogCommand.json],
+      options: [LogCommand.salvage, .json],
       run: run
     )
   }

@@ -8,7 +8,7 @@ enum DetachCommand {
       path: ["detach"],
       summary: "Remove every trace of syncing from a database; its rows stay.",
       operands: ["DATABASE"],
-      options: [DatabaseArguments.json],
+      options: [.json],
       discussion: """
         The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not
         touched. When the database is synced again its rows are merged with the cloud's, and where they differ

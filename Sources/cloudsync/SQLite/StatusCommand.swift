@@ -9,7 +9,7 @@ enum StatusCommand {
       path: ["status"],
       summary: "Show what of a database is in the cloud, what is not, and why.",
       operands: ["DATABASE"],
-      options: [DatabaseArguments.json],
+      options: [.json],
       discussion: """
         The file stays as it is. A record is synced if the cloud has what the row has, pending if it has an
         edit that is not in the cloud yet, local if the edit stays in this copy because of a row filter,

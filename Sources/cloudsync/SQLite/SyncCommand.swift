@@ -86,7 +86,7 @@ enum SyncCommand {
         help: "store rows whose parents are missing, instead of keeping them waiting"
       ),
       .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
-    ] + DatabaseArguments.policies + [DatabaseArguments.filter, DatabaseArguments.json]
+    ] + DatabaseArguments.policies + [DatabaseArguments.filter, .json]
 
   /// What the command line asks for.
   struct Request: Sendable {
@@ -126,8 +126,7 @@ enum SyncCommand {
     guard (1...86_400).contains(seconds) else {
       throw ToolError.usage("--interval takes a number from 1 to 86400, not \(seconds)")
     }
-    let zoneName = arguments.value(of: "--zone")
-    if let zoneName { try check(zoneName: zoneName) }
+    let zoneName = try arguments.zoneName()
     let lock = try DatabaseLock(target.path)
     defer { lock.release() }
     if server == nil, SamePath.isSame(target.path, as: cloud) {
@@ -230,12 +229,6 @@ enum SyncCommand {
     return (tables, policies, options)
   }
 
-  private static func check(zoneName: String) throws {
-    do throws(RecordRuleViolation) { try RecordRules.check(ZoneID(name: zoneName)) } catch {
-      throw ToolError.usage("--zone cannot be “\(zoneName)”: \(error)")
-    }
-  }
-
   /// What the database was synced with before.
   private static func place(target: DatabaseArguments) throws -> SyncPlace? {
     let database = try target.open(access: .readOnly)
@@ -249,5 +242,19 @@ enum SyncCommand {
       return name
     }
     return "\(ProcessInfo.processInfo.hostName):\(SamePath.resolved(path: path) ?? path)"
+  }
+}
+
+extension Arguments {
+  /// The zone that `--zone` names, if it is given.
+  ///
+  /// - Throws: That no zone can have the name.
+  func zoneName() throws -> String? {
+    guard let name = value(of: "--zone") else { return nil }
+    if name.isEmpty { throw ToolError.usage("--zone is empty: name a zone, or leave --zone out") }
+    do throws(RecordRuleViolation) { try RecordRules.check(ZoneID(name: name)) } catch {
+      throw ToolError.usage("--zone cannot be “\(name)”: \(error)")
+    }
+    return name
   }
 }

@@ -139,19 +139,15 @@ final class SyncRun {
     let done = DispatchSemaphore(value: 0)
     engine.syncChanges { _ in done.signal() }
     var last = (counts: counts, time: clock.now)
-    var progress = SyncProgress()
     while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
       try throwIfStuck()
       if Interrupt.hasCome { return false }
       if counts != last.counts { last = (counts, clock.now) }
       if clock.now - last.time > Self.patience { try explainWait(console: console) }
-      progress.note(activity.withLock { $0 })
-      console.progress(progress.text)
+      if let text = activity.withLock({ $0.progress }).text() { console.progress(text) }
     }
     try throwIfStuck()
-    // The counts of the last transaction may not have been told yet.
-    progress.end(activity.withLock { $0 })
-    console.progress(progress.text)
+    if let text = activity.withLock({ $0.progress }).text(isOver: true) { console.progress(text) }
     console.endProgress()
     settle()
     return true

@@ -14,7 +14,7 @@ enum CheckCommand {
           DatabaseArguments.filter,
           .init(name: "--sql", help: "print only the SQL that fixes it, for the program sqlite3"),
           DatabaseArguments.dropUnique,
-          DatabaseArguments.json,
+          .json,
         ],
       discussion: """
         Without --tables all tables are checked. The file stays as it is. The exit code is 1 if there

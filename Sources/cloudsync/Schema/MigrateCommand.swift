@@ -41,7 +41,7 @@ enum MigrateCommand {
           value: "TEXT",
           help: "makes the keys differ from those of another database with the same rows"
         ),
-        DatabaseArguments.json,
+        .json,
       ],
       discussion: """
         Integer and missing keys become UUIDs, and everything that refers to them by a foreign key follows.
@@ -95,7 +95,15 @@ struct MigrationRequest {
     migration.keepsOldKeys = arguments.has("--keep-old-keys")
     migration.keepsIntegerKeys = arguments.has("--keep-integer-keys")
     migration.followedReferences = try Self.references(arguments.allValues(of: "--follow"))
+    for one in migration.followedReferences {
+      for name in [one.table, one.parentTable] {
+        try Self.check(table: name, isAmong: names, option: "--follow")
+      }
+    }
     left = arguments.allValues(of: "--leave").flatMap { Self.parts(of: $0) }
+    for name in left.compactMap({ $0.split(separator: ".", maxSplits: 1).first }) {
+      try Self.check(table: String(name), isAmong: names, option: "--leave")
+    }
     fixes = arguments.has("--fix")
     output = arguments.value(of: "--output")
     keyMap = arguments.value(of: "--key-map")
@@ -120,6 +128,13 @@ struct MigrationRequest {
 
   private static func parts(of list: String) -> [String] {
     list.split(separator: ",").map { String($0).trimmed }.filter { !$0.isEmpty }
+  }
+
+  /// Throws if a table is not there that another one is close to; the rest the plan finds out.
+  private static func check(table: String, isAmong names: [String], option: String) throws {
+    if names.contains(where: { $0.lowercased() == table.lowercased() }) { return }
+    guard let meant = Suggestion.closest(to: table, among: names) else { return }
+    throw ToolError.usage("\(option) names “\(table)”; did you mean “\(meant)”?")
   }
 
   /// References as `table.column=parent`, with commas between them.

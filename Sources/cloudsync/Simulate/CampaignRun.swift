@@ -58,20 +58,17 @@ struct CampaignRun {
 
   // MARK: Words
 
-  private var seconds: Double {
-    let (seconds, attoseconds) = (clock.now - start).components
-    return Double(seconds) + Double(attoseconds) / 1e18
-  }
+  private var seconds: Double { (clock.now - start).inSeconds }
 
   private var progress: String {
     let (done, failed) = tally.withLock { ($0.done, $0.failed) }
     let rate = Double(done) / max(0.001, seconds)
-    var text = "\(done) seeds"
+    var text = Self.seeds(done)
     var left: Double?
     if let count = request.count {
       let filled = Int(20 * done / count)
       let bar = String(repeating: "#", count: filled) + String(repeating: "·", count: 20 - filled)
-      text = "[\(bar)] \(done) of \(count) seeds"
+      text = "[\(bar)] \(done) of \(Self.seeds(count))"
       if done > 0 { left = Double(count - done) / rate }
     }
     if let minutes = request.minutes {
@@ -83,42 +80,64 @@ struct CampaignRun {
     return text
   }
 
+  private static func seeds(_ count: UInt64) -> String { Phrase.count(Int(count), "seed") }
+
   private func conclude(console: Console) throws {
+    let words = request.isJSON ? console.quiet : console
     let tally = tally.withLock { $0 }
     let elapsed = seconds
-    let simulated = Double(tally.simulated.components.seconds)
-    console.line(
-      "\(tally.done) seeds from \(request.options.seed) in \(Int64(elapsed.rounded())) s"
-        + " (\(Int64(Double(tally.done) / max(0.001, elapsed))) a second):"
-        + " \(tally.events) events, \(tally.requests) requests,"
-        + " \(Int64(simulated / 86_400)) days of simulated time"
-        + " (\(Int64(simulated / max(0.001, elapsed))) times as fast as real time)"
-    )
-    if Interrupt.hasCome { console.line("stopped before the end") }
-    showCoverage(tally: tally, console: console)
-    for (place, outcome) in tally.failures.enumerated() {
-      try show(outcome: outcome, isShrunk: place < Self.shrunkFailures, console: console)
-    }
+    show(tally: tally, elapsed: elapsed, console: words)
+    if Interrupt.hasCome { words.line("stopped before the end") }
+    showCoverage(tally: tally, console: words)
+    let failures = try tally.failures.enumerated()
+      .compactMap { place, outcome in
+        try failure(of: outcome, isShrunk: place < Self.shrunkFailures, console: words)
+      }
     if tally.failed > tally.failures.count {
-      console.line("and \(tally.failed - tally.failures.count) more")
+      words.line("and \(tally.failed - tally.failures.count) more")
     }
-    let missing = missing(tally: tally)
-    let isSameElsewhere = try checkProcesses(tally: tally, console: console)
-    if tally.failed > 0 {
-      console.line(console.styled("\(tally.failed) of \(tally.done) seeds failed", as: .bad))
-      throw ToolError.negative
-    }
-    guard missing.isEmpty else {
-      console.line(console.styled("never tried: \(missing.joined(separator: "; "))", as: .bad))
-      throw ToolError.negative
-    }
-    guard isSameElsewhere else { throw ToolError.negative }
-    console.line("\(console.styled("passed", as: .good)): every rule held in every seed")
+    let report = CampaignReport(
+      tally,
+      from: request.options.seed,
+      seconds: elapsed,
+      failures: failures,
+      missing: missing(tally: tally),
+      difference: try checkProcesses(tally: tally, console: words)
+    )
+    show(verdict: report, tally: tally, console: words)
+    if request.isJSON { console.line(try JSONText.block(for: report)) }
+    if !report.isPassed { throw ToolError.negative }
   }
 
-  /// Runs the first seed in another process; returns whether nothing differs.
-  private func checkProcesses(tally: CampaignTally, console: Console) throws -> Bool {
-    guard tally.failed == 0, tally.done > 0 else { return true }
+  private func show(tally: CampaignTally, elapsed: Double, console: Console) {
+    let elapsed = max(0.001, elapsed)
+    let rate = Int64(Double(tally.done) / elapsed)
+    let speed = Int64(tally.simulated.inSeconds / elapsed)
+    console.line(
+      "\(Self.seeds(tally.done)) from \(request.options.seed) in \(Int64(elapsed.rounded())) s"
+        + "\(rate > 0 ? " (\(rate) a second)" : ""):"
+        + " \(Phrase.count(tally.events, "event")), \(Phrase.count(tally.requests, "request")),"
+        + " \(tally.simulated.inWords) of simulated time"
+        + " (\(speed) times as fast as real time)"
+    )
+  }
+
+  private func show(verdict report: CampaignReport, tally: CampaignTally, console: Console) {
+    if tally.failed > 0 {
+      console.line(
+        console.styled("\(tally.failed) of \(Self.seeds(tally.done)) failed", as: .bad)
+      )
+    } else if !report.neverTried.isEmpty {
+      let list = report.neverTried.joined(separator: "; ")
+      console.line(console.styled("never tried: \(list)", as: .bad))
+    } else if report.isPassed {
+      console.line("\(console.styled("passed", as: .good)): every rule held in every seed")
+    }
+  }
+
+  /// Runs the first seed in another process; returns what differs, nil if nothing does.
+  private func checkProcesses(tally: CampaignTally, console: Console) throws -> String? {
+    guard tally.failed == 0, tally.done > 0 else { return nil }
     let (isTried, text) = try ProcessCheck().difference(options: request.options)
     if let text {
       console.line(console.styled("seed \(request.options.seed): \(text)", as: .bad))
@@ -126,7 +145,7 @@ struct CampaignRun {
     } else if isTried {
       console.line("seed \(request.options.seed) in another process: the same, byte for byte")
     }
-    return text == nil
+    return text
   }
 
   private var kind: SimulatedKind { SimulatedKind(request.options) }
@@ -140,27 +159,39 @@ struct CampaignRun {
   }
 
   private func showCoverage(tally: CampaignTally, console: Console) {
-    let faults = FaultPoint.allCases.filter { tally.coverage[$0] > 0 }
-      .map { "\($0.rawValue) \(tally.coverage[$0])" }
-    if !faults.isEmpty { console.line("faults: \(faults.joined(separator: ", "))") }
+    if let line = tally.coverage.faultLine { console.line(line) }
     let expected = FaultCoverage.expected(for: request.options.faults)
     let met = expected.count { tally.coverage[$0] > 0 }
     console.line(
-      "coverage: \(tally.coverage.cells.count) combinations of work, answer and fault,"
+      "coverage: \(tally.coverage.cells.count) combinations of work, response and fault,"
         + " \(met) of the \(expected.count) expected"
     )
   }
 
-  private func show(outcome: SimulationOutcome, isShrunk: Bool, console: Console) throws {
-    guard let violation = outcome.violation else { return }
-    console.line("seed \(outcome.options.seed): \(console.styled("\(violation)", as: .bad))")
-    console.line("  again:    \(outcome.options.command)")
-    guard isShrunk else { return }
-    console.progress("making seed \(outcome.options.seed) smaller")
+  /// Tells of a seed that has failed, and looks for the smallest simulation that fails the same way.
+  private func failure(
+    of outcome: SimulationOutcome,
+    isShrunk: Bool,
+    console: Console
+  ) throws -> CampaignReport.Failure? {
+    guard let violation = outcome.violation else { return nil }
+    let seed = outcome.options.seed
+    var failure = CampaignReport.Failure(
+      seed: seed,
+      violation: ViolationReport(violation),
+      command: outcome.options.command
+    )
+    console.line("seed \(seed): \(console.styled("\(violation)", as: .bad))")
+    console.line("  again:    \(failure.command)")
+    guard isShrunk else { return failure }
+    console.progress("making seed \(seed) smaller")
     let least = outcome.options.shrunk(violation: violation)
     console.endProgress()
+    let logs = try folder.write(least.runTwice())
+    failure.smallest = least.command
+    failure.logs = logs
     console.line("  smallest: \(least.command)")
-    let logged = least.runTwice()
-    console.line("  logs:     \(try folder.write(logged))")
+    console.line("  logs:     \(logs)")
+    return failure
   }
 }

@@ -37,6 +37,7 @@ enum SimulateCommand {
         ),
         .init(name: "--jobs", value: "J", help: "how many at a time; one for each core by default"),
         .init(name: "--log-dir", value: "DIR", help: "a new folder for the event logs"),
+        .json,
       ],
       discussion: """
         Every 16th seed is run twice, its logs are compared byte for byte, and each is run again by
@@ -57,13 +58,14 @@ enum SimulateCommand {
     var jobs: Int
     var logFolder: String?
     var isSingle: Bool
+    var isJSON: Bool
   }
 
   private static func run(with arguments: Arguments, console: Console) throws {
     let request = try request(from: arguments)
     let folder = try LogFolder(request.logFolder)
     if request.isSingle {
-      return try SingleRun(request.options, logsTo: folder).run(console: console)
+      return try SingleRun(request, logsTo: folder).run(console: console)
     }
     try CampaignRun(request, logsTo: folder).run(console: console)
   }
@@ -102,7 +104,8 @@ enum SimulateCommand {
       minutes: minutes,
       jobs: Int(try number("--jobs", in: 1...256, from: arguments) ?? min(256, cores)),
       logFolder: arguments.value(of: "--log-dir"),
-      isSingle: seed != nil
+      isSingle: seed != nil,
+      isJSON: arguments.has("--json")
     )
   }
 

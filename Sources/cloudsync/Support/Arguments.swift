@@ -27,6 +27,13 @@ struct Arguments {
     try checkOperands(command: command)
   }
 
+  /// The error about an option that a command does not take.
+  static func noOption(_ written: String, of command: Command) -> String {
+    let hint = Suggestion.text(for: written, among: command.optionNames)
+    return
+      "there is no option \(written)\(hint.isEmpty ? "; “\(command.call) --help” shows all" : hint)"
+  }
+
   private mutating func take(
     argument: String,
     rest: inout ArraySlice<String>,
@@ -35,13 +42,7 @@ struct Arguments {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let written = String(parts[0])
     guard let option = command.options.first(where: { $0.names.contains(written) }) else {
-      let hint = Suggestion.text(
-        for: written,
-        among: command.options.filter { !$0.isHidden }.flatMap(\.names) + ["--help"]
-      )
-      throw ToolError.usage(
-        "there is no option \(written)\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
-      )
+      throw ToolError.usage(Self.noOption(written, of: command))
     }
     let name = option.name
     if !option.isRepeatable, values.contains(where: { $0.name == name }) {
@@ -65,6 +66,12 @@ struct Arguments {
     }
     if operands.count > wanted.count, wanted.last?.hasSuffix("...") != true {
       throw ToolError.usage("\(call) does not take “\(operands[wanted.count])”")
+    }
+    // Of what else is named, such as a row's key, an empty text may be the name.
+    let files = ["DATABASE": "database", "LOG": "log", "LOG...": "log"]
+    for (place, operand) in operands.enumerated() where operand.isEmpty {
+      guard let what = files[wanted[min(place, wanted.count - 1)]] else { continue }
+      throw ToolError.usage("the name of the \(what) is empty")
     }
   }
 

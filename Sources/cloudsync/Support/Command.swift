@@ -67,7 +67,13 @@ struct Command {
     guard first.hasPrefix("-") else {
       return try subcommand(named: first).perform(with: rest, console: console)
     }
-    throw ToolError.usage("there is no option \(first); “\(call) --help” shows all")
+    throw ToolError.usage(Arguments.noOption(first, of: self))
+  }
+
+  /// The names of the options that it takes and shows.
+  var optionNames: [String] {
+    options.filter { !$0.isHidden }.flatMap(\.names) + ["--help"]
+      + (path.isEmpty ? ["--version"] : [])
   }
 
   /// The command that words name, as in `help log show`.
@@ -86,4 +92,9 @@ struct Command {
         : "there is no command “\(name)”\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
     )
   }
+}
+
+extension Command.Option {
+  /// The result in JSON, and nothing else on standard output.
+  static let json = Self(name: "--json", help: "JSON, for scripts")
 }

@@ -82,6 +82,11 @@ final class Console {
     }
   }
 
+  /// The same without the result: for what is said on the way to a result for scripts.
+  var quiet: Console {
+    Console(showsProgress: showsProgress, output: { _ in }, errors: errors)
+  }
+
   /// Writes a line of the result.
   func line(_ text: String = "") { output(text + "\n") }
 

@@ -1,3 +1,5 @@
+import CloudSyncCore
+
 /// Lines and columns.
 enum Words {
   /// A text in one line, whatever is in it.
@@ -18,4 +20,11 @@ enum Words {
         .joined(separator: "  ")
     }
   }
+}
+
+extension Duration {
+  /// The duration in seconds.
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+  /// The duration in words, without parts of a second.
+  var inWords: String { Phrase.duration(clampedNanoseconds, decimals: 0) }
 }

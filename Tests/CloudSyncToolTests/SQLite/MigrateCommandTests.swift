@@ -75,10 +75,16 @@ struct MigrateCommandTests {
         ("orders.nothing=customers", "no column \"orders\".\"nothing\""),
         ("orders.customer_id=nobody", "\"nobody\" has no integer key"),
         ("orders", "TABLE.COLUMN=PARENT"),
+        ("orders.customer_id=custmers", "--follow names “custmers”; did you mean “customers”?"),
+        ("order.customer_id=customers", "--follow names “order”; did you mean “orders”?"),
       ] {
         let wrong = bench.tool("migrate", "@s.db", "--all", "--follow", option)
         #expect(wrong.code != 0 && wrong.errors.contains(words), "\(wrong)")
       }
+      let left = bench.tool("migrate", "@s.db", "--all", "--leave", "ordesr.customer_id")
+      #expect(
+        left.code == 2 && left.errors.contains("--leave names “ordesr”; did you mean “orders”?")
+      )
       let done = bench.tool(
         "migrate",
         "@s.db",

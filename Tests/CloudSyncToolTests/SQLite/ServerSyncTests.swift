@@ -65,6 +65,13 @@ struct ServerSyncTests {
     }
   }
 
+  /// What a demonstration tells scripts.
+  private struct DemoReport: Decodable {
+    var isEqual: Bool
+    var rounds: Int
+    var network: [String: Int]
+  }
+
   /// Runs the tool in a process of its own, where no other test's work is in front of its own.
   private static func process(
     _ words: [String],
@@ -162,7 +169,16 @@ struct ServerSyncTests {
       let words = ["demo", "--server", "--seed", "3", "--keep", harness.path("demo")]
       let outcome = try await Self.process(words, in: harness)
       #expect(outcome.code == 0 && outcome.output.contains("All three are equal."), "\(outcome)")
+      for line in outcome.output.split(separator: "\n") where !line.contains(harness.folder) {
+        #expect(line.count <= 80, "\(line)")
+      }
       #expect(await Self.tool(words + ["--faults", "none"]).code == 2)
+
+      let more = ["demo", "--server", "--json", "--keep", harness.path("json")]
+      let script = try await Self.process(more, in: harness)
+      let result = try JSONDecoder().decode(DemoReport.self, from: Data(script.output.utf8))
+      #expect(script.code == 0 && result.isEqual && result.rounds == 8, "\(script)")
+      #expect(result.network["requests", default: 0] > 16, "\(script)")
     }
   }
 

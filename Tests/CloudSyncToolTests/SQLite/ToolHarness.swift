@@ -59,9 +59,13 @@ struct ToolHarness {
 
   /// Runs a command line whose words are in an array.
   @discardableResult
-  func run(_ arguments: [String]) -> Outcome {
+  func run(_ arguments: [String], showsProgress: Bool = false) -> Outcome {
     let lines = Lines()
-    let console = Console(output: { lines.output += $0 }, errors: { lines.errors += $0 })
+    let console = Console(
+      showsProgress: showsProgress,
+      output: { lines.output += $0 },
+      errors: { lines.errors += $0 }
+    )
     let words = arguments.map { $0.hasPrefix("@") ? path(String($0.dropFirst())) : $0 }
     let code = Tool.run(with: words, console: console)
     return Outcome(

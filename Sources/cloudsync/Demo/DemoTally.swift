@@ -1,0 +1,47 @@
+import CloudSyncCore
+import CloudSyncEventLog
+
+/// What a device did, by the logs of its sessions: each is run again, and gets a report.
+struct DemoTally: Encodable {
+  /// A session, which ends where the engine begins anew with another one.
+  struct Part: Encodable {
+    var log: String
+    var report: String
+    var events: Int
+  }
+
+  let device: String
+  private(set) var requests = 0
+  private(set) var retries = 0
+  private(set) var conflicts = 0
+  private(set) var sessions: [Part] = []
+  /// The log that is not the same when it is run again, if there is one.
+  private(set) var unfaithfulLog: String?
+
+  init(_ device: DemoDevice) throws {
+    self.device = device.name
+    let count = device.recordings.count
+    for (place, recording) in device.recordings.enumerated() {
+      let session = count == 1 ? "" : ", session \(place + 1) of \(count)"
+      try add(recording, title: "The \(device.name)\(session)")
+    }
+  }
+
+  /// How many events all its sessions had.
+  var events: Int { sessions.reduce(0) { $0 + $1.events } }
+
+  private mutating func add(_ recording: DemoDevice.Recording, title: String) throws {
+    func sum(of counts: [LogStatistics.Count]) -> Int { counts.reduce(0) { $0 + $1.count } }
+    try recording.recorder.flush()
+    let log = try EventLog(path: recording.path)
+    let statistics = try LogStatistics(of: log)
+    let report = String(recording.path.dropLast("jsonl".count)) + "html"
+    try LogReport.write(log, toFile: report, title: title)
+    let isFaithful = try Replay.rerun(log).isFaithful
+    if !isFaithful { unfaithfulLog = recording.path }
+    requests += sum(of: statistics.requests)
+    retries += sum(of: statistics.retries)
+    conflicts += statistics.conflicts
+    sessions.append(Part(log: recording.path, report: report, events: log.count))
+  }
+}
