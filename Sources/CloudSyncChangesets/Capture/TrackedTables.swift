@@ -53,6 +53,7 @@ struct CaptureInstallation {
       try connection.execute(table.mirrorDeclaration)
       try installTriggers(of: table)
     }
+    try Info(connection).set(.schema, .blob(try tracked().id.digest.bytes))
   }
 
   func installTriggers(of table: TrackedTable) throws(ChangesetError) {
@@ -80,6 +81,22 @@ struct CaptureInstallation {
     try connection.rows("SELECT number, name FROM changesets_tables ORDER BY name") {
       (number: $0.integer(0), name: $0.text(1) ?? "")
     }
+  }
+
+  /// Reads the tables, which are those that are tracked.
+  ///
+  /// That others' commits have such tables says nothing: here no commit tells what became of the rows.
+  ///
+  /// - Throws: That they were changed without the history.
+  func unchanged() throws(ChangesetError) -> TrackedTables {
+    let tables = try tracked()
+    if let known = try Info(connection).bytes(name: .schema), known != tables.id.digest.bytes {
+      throw ChangesetError(
+        .needsMigration,
+        "the tables were changed without the history; “rescan” takes up what was done"
+      )
+    }
+    return tables
   }
 
   /// Reads the tables as they are now.

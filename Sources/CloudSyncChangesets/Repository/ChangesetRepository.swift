@@ -118,15 +118,7 @@ public final class ChangesetRepository: Sendable {
       guard try HistoryTables.installedVersion(connection: connection) != nil else {
         throw ChangesetError(.misuse, "the history was removed; open a new one")
       }
-      let fresh = try CaptureInstallation(connection: connection).tracked()
-      if fresh.id != tracked.id,
-        try Dictionaries(connection: connection).number(ofSchema: fresh.id) == nil
-      {
-        throw ChangesetError(
-          .needsMigration,
-          "the tables were changed without the history; “rescan” takes up what was done"
-        )
-      }
+      let fresh = try CaptureInstallation(connection: connection).unchanged()
       known.withLock { $0 = fresh }
       tracked = fresh
     }

@@ -50,6 +50,32 @@ import Testing
     try HistoryBench.expectEqual([one, other])
   }
 
+  /// Triggers follow a column's new name by themselves.
+  @Test func whatOthersHaveRenamedTooIsTakenUpHereToo() throws {
+    let (one, other) = try Self.pair()
+    let rename = "ALTER TABLE people RENAME COLUMN note TO remark"
+    try one.database.execute(rename)
+    try Self.rescan(one)
+    try one.repository.commit()
+    try other.commit("UPDATE people SET note = 'm' WHERE id = 'b'")
+    // What others have renamed waits here.
+    try other.sync(from: one)
+    try other.database.execute(rename)
+    let changed = #expect(throws: ChangesetError.self) { try other.repository.commit() }
+    #expect(changed?.code == .needsMigration)
+    #expect(throws: ChangesetError.self) { try other.repository.rescan() }
+    try Self.rescan(other)
+    #expect(try other.repository.log(LogQuery(count: 1)).map(\.kind) == [.migration])
+    try other.repository.commit()
+    #expect(try other.repository.verify().problems == [])
+    try other.sync(from: one)
+    try one.sync(from: other)
+    try HistoryBench.expectEqual([one, other])
+    #expect(
+      try one.rows("SELECT id, remark FROM people ORDER BY id") == ["'a', 'n'", "'b', 'm'"]
+    )
+  }
+
   @Test func columnsThatWentAreAMigrationToo() throws {
     let (one, _) = try Self.pair()
     // With the triggers in the way a column cannot be dropped.
