@@ -16,12 +16,14 @@ struct DeltaApplier {
   /// Writes changes; nothing is uncommitted before, and nothing is afterwards.
   ///
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
-  /// they have changed of it is put back. What a trigger does not let through is written without it.
+  /// they have changed of it is put back, also what they have done to a row before its turn came. What a trigger does
+  /// not let through is written without it.
   func apply(delta: StateDelta) throws(ChangesetError) {
     let touched = try changed(by: delta)
     guard touched.contains(where: \.table.hasAppTriggers), try mayRunTriggers() else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
+    try check(touched)
     try write(delta, refusals: .leaves)
     let actual = try uncommitted.changes(at: .zero)
     let correction = try reading("what triggers have done") { () throws(ByteFault) in
@@ -29,6 +31,16 @@ struct DeltaApplier {
     }
     try connection.withoutTriggers { () throws(ChangesetError) in try write(correction) }
     try uncommitted.clear()
+  }
+
+  /// Throws if a row is not what it was: once triggers have run nobody can tell.
+  private func check(
+    _ changed: [(table: TrackedTable, rows: [RowDelta])]
+  ) throws(ChangesetError) {
+    for (table, rows) in changed {
+      let writer = try TableWriter(connection: connection, table: table, refusals: refusals)
+      for row in rows { try writer.check(change: row) }
+    }
   }
 
   /// Whether no trigger can end the transaction, of which nothing would be left to go on with.

@@ -39,12 +39,23 @@ struct TableWriter {
     table.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }.joined(separator: " AND ")
   }
 
+  /// Throws if the row that a change is about is not what it was.
+  func check(change: RowDelta) throws(ChangesetError) {
+    if change.kind == .insert { return }
+    let away = try parkedRow(key: change.key)
+    let present = if let away { away } else { try found(key: change.key) }
+    if !change.isOf(present) { throw diverged(key: change.key) }
+  }
+
   func delete(change: RowDelta) throws(ChangesetError) {
     let away = try parkedRow(key: change.key)
     let present = if let away { away } else { try found(key: change.key) }
-    guard let present, present.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) }),
-      present.cells.count == change.cells.count
-    else { throw diverged(key: change.key) }
+    if refusals == .leaves {
+      // A trigger may have been faster.
+      if present == nil { return }
+    } else if !change.isOf(present) {
+      throw diverged(key: change.key)
+    }
     if away != nil {
       if refusals != .leaves { try parked.release(key: change.key, of: table.name) }
       return
@@ -84,16 +95,15 @@ struct TableWriter {
   /// Updates a row; returns the whole of it, removed, if a unique key is in the way, and whether it was parked.
   func update(change: RowDelta) throws(ChangesetError) -> (row: RowDelta, wasParked: Bool)? {
     if let away = try parkedRow(key: change.key) {
-      guard away.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) }) else {
-        throw diverged(key: change.key)
-      }
       if refusals == .leaves { return nil }
+      if !change.isOf(away) { throw diverged(key: change.key) }
       try parked.release(key: change.key, of: table.name)
       return (away.changed(by: change), true)
     }
-    let present = try found(key: change.key)
-    guard let present, present.cells.hasValues(wanted: change.cells.map { ($0.column, $0.old) })
+    guard let present = try found(key: change.key),
+      refusals == .leaves || change.isOf(present)
     else {
+      if refusals == .leaves { return nil }
       throw diverged(key: change.key)
     }
     let cells = change.cells.filter(\.isChange)
@@ -182,6 +192,14 @@ extension SQLiteError {
 }
 
 extension RowDelta {
+  /// Whether a row, as an insertion, is what it was before this deletion or update; nil is none.
+  fileprivate func isOf(_ present: RowDelta?) -> Bool {
+    guard let present, present.cells.hasValues(wanted: cells.map { ($0.column, $0.old) }) else {
+      return false
+    }
+    return kind != .delete || present.cells.count == cells.count
+  }
+
   /// A whole row after a change, as an insertion.
   fileprivate func changed(by change: RowDelta) -> RowDelta {
     var cells = Dictionary(uniqueKeysWithValues: self.cells.map { ($0.column, $0) })
