@@ -119,7 +119,7 @@ extension Settlement {
         unchecked.insert(id)
         return
       }
-      try takeOut(parent)
+      try evict(parent)
       deleted[parent] = nil
       waiting[parent] = row
       needed.insert(parent)
@@ -136,14 +136,14 @@ extension Settlement {
   }
 
   private func delete(id: RowID, because cause: ParentLoss) throws(ChangesetError) {
-    guard let row = try takeOut(id) else { return }
+    guard let row = try evict(id) else { return }
     let lost = row.cells { time(of: id, $0) }
     deleted[id] = (row, cause.time)
     note(MergeConflict(.foreignKey, table: id.table, key: id.key, kept: [], lost: lost))
   }
 
   func setAside(_ id: RowID) throws(ChangesetError) {
-    if let row = try takeOut(id) { setAside(id, row, because: .foreignKey) }
+    if let row = try evict(id) { setAside(id, row, because: .foreignKey) }
   }
 
   func set(
@@ -151,7 +151,7 @@ extension Settlement {
     to values: [SQLiteValue],
     of id: RowID
   ) throws(ChangesetError) {
-    guard var row = try takeOut(id) else { return }
+    guard var row = try evict(id) else { return }
     var kept: [MergeConflict.Cell] = []
     var lost: [MergeConflict.Cell] = []
     for (column, value) in zip(link.key.columns, values) {

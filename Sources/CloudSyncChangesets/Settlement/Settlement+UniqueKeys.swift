@@ -33,7 +33,7 @@ extension Settlement {
       guard let row = waiting[id] else { continue }
       for holder in try table.holders(of: row, id.key) {
         let other = RowID(table: name, key: holder.key)
-        if let present = try takeOut(other) { waiting[other] = present }
+        if let present = try evict(other) { waiting[other] = present }
       }
     }
   }

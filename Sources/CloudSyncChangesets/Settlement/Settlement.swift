@@ -88,7 +88,7 @@ final class Settlement {
     for change in plan.changes.tables {
       for row in change.rows {
         let id = RowID(table: change.name, key: row.key)
-        let present = try takeOut(id)
+        let present = try evict(id)
         guard row.kind != .delete else { continue }
         guard (present != nil) == (row.kind == .update) else {
           throw ChangesetError(
@@ -112,13 +112,13 @@ final class Settlement {
       guard isChild || holders.contains(where: { $0.search.columns != table.tracked.key }) else {
         continue
       }
-      if let present = try takeOut(id) { waiting[id] = present }
+      if let present = try evict(id) { waiting[id] = present }
     }
   }
 
   /// Takes a row out of its table; returns what it was.
   @discardableResult
-  func takeOut(_ id: RowID) throws(ChangesetError) -> SettledRow? {
+  func evict(_ id: RowID) throws(ChangesetError) -> SettledRow? {
     let table = try table(id.table)
     let present = try table.row(id.key)
     if before[id] == nil { before[id] = .some(present) }

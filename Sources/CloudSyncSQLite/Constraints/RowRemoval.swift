@@ -20,7 +20,7 @@ struct RowRemoval: TransactionPart {
   /// - Returns: The rows that are out of their tables now; nil if the row has to stay, because a trigger wants it, or
   ///   rows refer to it that are not synchronized.
   /// - Throws: SQLite's reason.
-  func takeOut(_ key: RowKey) throws(SQLiteError) -> [RowKey]? {
+  func evict(_ key: RowKey) throws(SQLiteError) -> [RowKey]? {
     // What others have edited meanwhile has to be known while it is in the table.
     if transaction.hasSideEffects { try transaction.readEdits() }
     guard let row = try self.row(key) else { return nil }
@@ -56,7 +56,7 @@ struct RowRemoval: TransactionPart {
       }
       for key in try child.rows(on: connection).keys(where: link.columns, are: values) {
         let one = try self.row(child.format.key(spelled: key), in: place)
-        _ = try takeOut(one.rowKey)
+        _ = try evict(one.rowKey)
       }
     }
   }

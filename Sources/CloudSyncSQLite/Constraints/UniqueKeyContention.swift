@@ -47,7 +47,7 @@ struct UniqueKeyContention: TransactionPart {
     if isLate { return .later }
     for holder in holders {
       let isStale = holder.row.isStale
-      if try transaction.removal.takeOut(holder.row.rowKey) == nil {
+      if try transaction.removal.evict(holder.row.rowKey) == nil {
         return try hold(row, by: holder, byAge: byAge)
       }
       // It contends for another value, or for the same one by its own age.
@@ -64,7 +64,7 @@ struct UniqueKeyContention: TransactionPart {
     byAge: Bool
   ) throws(SQLiteError) -> Outcome {
     // What it was before is no more, elsewhere too.
-    if byAge, row.values != nil { _ = try transaction.removal.takeOut(row.rowKey) }
+    if byAge, row.values != nil { _ = try transaction.removal.evict(row.rowKey) }
     if !byAge { transaction.needsFetch = true }
     return .held(where: try held(row, by: holder.row, of: holder.search.columns))
   }
@@ -76,11 +76,11 @@ struct UniqueKeyContention: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     if holder.isDeleted(by: transaction.tables[holder.place].rules) { return false }
     if holder.isStale { return true }
-    return byAge ? try beats(row, holder: holder) : false
+    return byAge ? try outranks(row, holder: holder) : false
   }
 
   /// Whether a row takes a value from the one that holds it.
-  func beats(
+  func outranks(
     _ row: LoadedRow,
     holder: LoadedRow
   ) throws(SQLiteError) -> Bool {

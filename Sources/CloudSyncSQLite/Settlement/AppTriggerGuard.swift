@@ -44,7 +44,7 @@ struct AppTriggerGuard: TransactionPart {
       let row = try row(one.key, in: one.place)
       for child in try transaction.children(of: row, by: link) where child != row.rowKey {
         if try transaction.release(child, from: link) { continue }
-        _ = try transaction.removal.takeOut(child)
+        _ = try transaction.removal.evict(child)
       }
     }
   }

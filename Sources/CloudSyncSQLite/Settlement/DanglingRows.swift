@@ -10,7 +10,7 @@ struct DanglingRows: TransactionPart {
   let transaction: SyncTransaction
 
   /// Takes such rows out of their tables, where foreign keys are enforced.
-  func takeOut() throws(SQLiteError) {
+  func evict() throws(SQLiteError) {
     guard transaction.tables.enforcesForeignKeys else { return }
     // Whoever goes may leave others behind.
     for _ in 0..<transaction.tables.inOrder.count + 1
@@ -22,7 +22,7 @@ struct DanglingRows: TransactionPart {
         {
           let table = transaction.tables[place]
           let row = try transaction.adopted(table.format.key(spelled: key), in: place)
-          if try transaction.removal.takeOut(row.rowKey) != nil { isDone = false }
+          if try transaction.removal.evict(row.rowKey) != nil { isDone = false }
         }
       }
       if isDone { return }

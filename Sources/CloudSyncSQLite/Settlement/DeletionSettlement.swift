@@ -52,7 +52,7 @@ struct DeletionSettlement: TransactionPart {
       }
       // It cannot refer to nobody, and whom it is to refer to may come only when the row is gone, as where both have
       // one unique value: it is beside its table until then.
-      if try transaction.removal.takeOut(one.key) == nil { stuck.insert(one.key) }
+      if try transaction.removal.evict(one.key) == nil { stuck.insert(one.key) }
       return
     }
     if let values = one.successor {

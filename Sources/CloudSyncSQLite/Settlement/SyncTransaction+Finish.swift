@@ -35,7 +35,7 @@ extension SyncTransaction {
     try MovedRows(transaction: self).carryOut()
     try FollowedReferences(transaction: self).settle()
     try writing.writeRows()
-    try DanglingRows(transaction: self).takeOut()
+    try DanglingRows(transaction: self).evict()
     try AppTriggerGuard(transaction: self).restore()
     try endWriting()
     try RowFiltering(transaction: self).settle()

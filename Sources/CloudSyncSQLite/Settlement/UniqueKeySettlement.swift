@@ -92,11 +92,11 @@ struct UniqueKeySettlement: TransactionPart {
     by rename: (UniqueKeyConflict) -> [FieldValue]?
   ) throws(SQLiteError) -> Bool {
     for holder in holders {
-      if try UniqueKeyContention(transaction: transaction).beats(row, holder: holder.row) {
+      if try UniqueKeyContention(transaction: transaction).outranks(row, holder: holder.row) {
         continue
       }
       guard let changes = try changes(of: row, besides: holder, by: rename) else { return false }
-      if row.values != nil, try transaction.removal.takeOut(row.rowKey) == nil { return false }
+      if row.values != nil, try transaction.removal.evict(row.rowKey) == nil { return false }
       try transaction.edit(.settled(changes, created: .zero), of: row)
       // The next one must not get the same value.
       try transaction.writing.writeRows()

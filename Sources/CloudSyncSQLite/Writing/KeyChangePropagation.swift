@@ -53,7 +53,7 @@ struct KeyChangePropagation: TransactionPart {
         let hasLeft = transaction.hasLeft(child, by: link)
         followers.append(Follower(key: key, link: link, values: hasLeft ? nil : values))
         if try transaction.release(key, from: link) { continue }
-        _ = try transaction.removal.takeOut(key)
+        _ = try transaction.removal.evict(key)
       }
     }
     return followers

@@ -72,7 +72,7 @@ struct RowUnion: TransactionPart {
         try redirect(key, by: link, from: old, to: new)
       }
     }
-    guard try transaction.removal.takeOut(gone.rowKey) != nil else { return false }
+    guard try transaction.removal.evict(gone.rowKey) != nil else { return false }
     try transaction.edit(.deleted([], at: .zero), of: gone)
     try transaction.edit(.settled(columns, created: other.created), of: kept)
     try MovedRows(transaction: transaction).note(other, of: gone, in: kept)
