@@ -128,14 +128,20 @@ package struct RecordName: Sendable, Hashable {
   }
 
   private static func percentEncoded(_ text: String) -> String {
-    func isKept(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7f && byte != 0x25 && byte != 0x2c }
+    func isKept(_ byte: UInt8) -> Bool {
+      byte > 0x20 && byte < 0x7f && byte != 0x25 && byte != 0x2c
+    }
     return UTF8Bytes.with(text) { utf8 in
       // Most keys have nothing to encode, and long ones are looked at often.
       if utf8.allSatisfy(isKept) { return text }
       var bytes: [UInt8] = []
       bytes.reserveCapacity(utf8.count)
       for byte in utf8 {
-        if isKept(byte) { bytes.append(byte) } else { bytes += [0x25] + Hexadecimal.digits(of: byte) }
+        if isKept(byte) {
+          bytes.append(byte)
+        } else {
+          bytes += [0x25] + Hexadecimal.digits(of: byte)
+        }
       }
       return String(decoding: bytes, as: UTF8.self)
     }
