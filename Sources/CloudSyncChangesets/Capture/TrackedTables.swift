@@ -90,7 +90,13 @@ struct CaptureInstallation {
   /// - Throws: That they were changed without the history.
   func unchanged() throws(ChangesetError) -> TrackedTables {
     let tables = try tracked()
-    if let known = try Info(connection).bytes(name: .schema), known != tables.id.digest.bytes {
+    let known = try Info(connection).bytes(name: .schema)
+    // A history of an earlier build does not keep it: there only what nobody has tells.
+    let isSame =
+      if let known { known == tables.id.digest.bytes } else {
+        try Dictionaries(connection: connection).number(ofSchema: tables.id) != nil
+      }
+    guard isSame else {
       throw ChangesetError(
         .needsMigration,
         "the tables were changed without the history; “rescan” takes up what was done"

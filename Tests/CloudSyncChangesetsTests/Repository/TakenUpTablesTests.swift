@@ -76,6 +76,21 @@ import Testing
     )
   }
 
+  @Test func aHistoryOfAnEarlierBuildIsTakenUpToo() throws {
+    let (one, _) = try Self.pair()
+    try one.database.execute("DELETE FROM changesets_info WHERE name = 'schema'")
+    try one.commit("UPDATE people SET note = 'o' WHERE id = 'a'")
+    try one.database.execute("ALTER TABLE people RENAME COLUMN note TO remark")
+    let changed = #expect(throws: ChangesetError.self) { try one.repository.commit() }
+    #expect(changed?.code == .needsMigration)
+    try Self.rescan(one)
+    try one.repository.commit()
+    #expect(try one.repository.verify().problems == [])
+    #expect(
+      try one.rows("SELECT value IS NOT NULL FROM changesets_info WHERE name = 'schema'") == ["1"]
+    )
+  }
+
   @Test func columnsThatWentAreAMigrationToo() throws {
     let (one, _) = try Self.pair()
     // With the triggers in the way a column cannot be dropped.
