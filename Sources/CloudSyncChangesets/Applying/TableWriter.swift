@@ -42,25 +42,28 @@ struct TableWriter {
   /// Throws if the row that a change is about is not what it was.
   func check(change: RowDelta) throws(ChangesetError) {
     if change.kind == .insert { return }
-    let away = try parkedRow(key: change.key)
-    let present = if let away { away } else { try found(key: change.key) }
-    if !change.isOf(present) { throw diverged(key: change.key) }
+    if !change.isOf(try present(key: change.key).row) { throw diverged(key: change.key) }
   }
 
   func delete(change: RowDelta) throws(ChangesetError) {
-    let away = try parkedRow(key: change.key)
-    let present = if let away { away } else { try found(key: change.key) }
+    let (present, isParked) = try present(key: change.key)
     if refusals == .leaves {
       // A trigger may have been faster.
       if present == nil { return }
     } else if !change.isOf(present) {
       throw diverged(key: change.key)
     }
-    if away != nil {
+    if isParked {
       if refusals != .leaves { try parked.release(key: change.key, of: table.name) }
       return
     }
     _ = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
+  }
+
+  /// The row of a key, and whether it is parked instead of in the table.
+  private func present(key: RowKey) throws(ChangesetError) -> (row: RowDelta?, isParked: Bool) {
+    if let away = try parkedRow(key: key) { return (away, true) }
+    return (try found(key: key), false)
   }
 
   /// The row of a key that is parked, and of which the table has none.
@@ -100,12 +103,9 @@ struct TableWriter {
       try parked.release(key: change.key, of: table.name)
       return (away.changed(by: change), true)
     }
-    guard let present = try found(key: change.key),
-      refusals == .leaves || change.isOf(present)
-    else {
-      if refusals == .leaves { return nil }
-      throw diverged(key: change.key)
-    }
+    let found = try found(key: change.key)
+    if refusals != .leaves, !change.isOf(found) { throw diverged(key: change.key) }
+    guard let present = found else { return nil }
     let cells = change.cells.filter(\.isChange)
     if cells.isEmpty { return nil }
     let columns = try cells.map { (cell) throws(ChangesetError) in

@@ -43,7 +43,8 @@ struct CaptureInstallation {
   }
 
   /// Tracks tables from now on: makes their mirrors, and their triggers after all others.
-  func install(names: [String]) throws(ChangesetError) {
+  @discardableResult
+  func install(names: [String]) throws(ChangesetError) -> TrackedTables {
     let schema = try readSchema()
     for name in names.sortedByBytes() {
       guard let declared = schema.table(named: name) else { continue }
@@ -53,7 +54,9 @@ struct CaptureInstallation {
       try connection.execute(table.mirrorDeclaration)
       try installTriggers(of: table)
     }
-    try Info(connection).set(.schema, .blob(try tracked().id.digest.bytes))
+    let tables = try tracked()
+    try Info(connection).set(.schema, .blob(tables.id.digest.bytes))
+    return tables
   }
 
   func installTriggers(of table: TrackedTable) throws(ChangesetError) {

@@ -130,8 +130,8 @@ struct Cloning {
     let schema = try work.dictionaries.schema(number: head.schema)
     try SchemaMaking(connection: work.connection).make(schema)
     let installation = CaptureInstallation(connection: work.connection)
-    try installation.install(names: schema.tables.map(\.name))
-    guard try installation.tracked().id == schema.id else {
+    let tables = try installation.install(names: schema.tables.map(\.name))
+    guard tables.id == schema.id else {
       throw ChangesetError(
         .schema,
         "the tables cannot be made from what commits say of them; let the app make them, begin a history of"
@@ -140,7 +140,7 @@ struct Cloning {
     }
     let made = HistoryWork(
       connection: work.connection,
-      tables: try installation.tracked(),
+      tables: tables,
       options: work.options
     )
     try DefaultFills(work: made).keep()

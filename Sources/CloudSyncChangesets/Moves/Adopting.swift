@@ -24,10 +24,11 @@ struct Adopting {
     let wanted = try tables(names: names, in: schema)
     try checkKeys(of: wanted, in: schema, former: former)
     try installation.uninstall()
-    try installation.install(names: try TrackingRules(schema: schema).tables(names: wanted))
     let work = HistoryWork(
       connection: connection,
-      tables: try installation.tracked(),
+      tables: try installation.install(
+        names: try TrackingRules(schema: schema).tables(names: wanted)
+      ),
       options: options
     )
     if work.tables.id != former.id {

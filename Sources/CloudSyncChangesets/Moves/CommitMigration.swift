@@ -54,8 +54,8 @@ enum CommitMigration {
     try copy.execute("DROP TABLE IF EXISTS main.changesets_parked")
     try SchemaMaking(connection: copy).dropAll()
     try SchemaMaking(connection: copy).make(schema)
-    try installation.install(names: schema.tables.map(\.name))
-    let work = HistoryWork(connection: copy, tables: try installation.tracked(), options: options)
+    let tables = try installation.install(names: schema.tables.map(\.name))
+    let work = HistoryWork(connection: copy, tables: tables, options: options)
     try copy.withoutTriggers { () throws(ChangesetError) in
       try work.applying.write(try work.log.changes(from: nil, to: seq))
     }

@@ -30,10 +30,9 @@ struct Migrating {
     let names = schema.tables.map(\.name)
       .filter { former.table($0) != nil || !others.contains($0) }
     let rules = TrackingRules(schema: schema)
-    try installation.install(names: try rules.tables(names: names))
     let migrated = HistoryWork(
       connection: connection,
-      tables: try installation.tracked(),
+      tables: try installation.install(names: try rules.tables(names: names)),
       options: options
     )
     if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }

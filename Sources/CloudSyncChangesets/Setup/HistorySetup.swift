@@ -27,8 +27,7 @@ struct HistorySetup {
     try EngineTablesCheck(connection: connection).check(tables: tables, in: rules.schema)
     try installTables()
     let installation = CaptureInstallation(connection: connection)
-    try installation.install(names: tables)
-    let tracked = try installation.tracked()
+    let tracked = try installation.install(names: tables)
     _ = try Dictionaries(connection: connection).number(for: tracked.description)
     try importRows(tracked: tracked)
     return tracked

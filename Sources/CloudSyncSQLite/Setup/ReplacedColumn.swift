@@ -28,6 +28,7 @@ struct ReplacedColumn {
   ///
   /// One that is new, and filled with what others need not have had, is none of these.
   func isCarried(_ old: String, as new: String) throws(SQLiteError) -> Bool {
+    // A declaration that needs what only the app's connection has makes no table here: then nothing tells.
     guard let key = try KeyColumn.read(of: table, in: connection),
       let copy = try? FormerTable(former)
     else { return false }
@@ -114,6 +115,7 @@ struct ReplacedColumn {
         }
         return digest.value
       } catch {
+        // The former table would not have taken it.
         return nil
       }
     }

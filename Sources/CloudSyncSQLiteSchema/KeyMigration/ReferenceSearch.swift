@@ -71,18 +71,13 @@ package struct ReferenceSearch {
     let hasEnding = Self.endings.contains { name.hasSuffix($0) }
     let count = hasEnding ? Self.manyValues : try distinctCount(of: column, in: table)
     if count < Self.fewValues { return nil }
-    var whole: [UndeclaredReference] = []
-    for parent in parents where try isWhole(column, of: table, in: parent) {
-      let one = try compare(
-        column,
-        of: table,
-        with: parent,
-        evidence: count < Self.manyValues ? .guess : .values
-      )
-      if let one, one.rows > 0 { whole.append(one) }
-    }
-    guard var first = whole.first else { return nil }
-    first.otherParents = whole.dropFirst().map(\.reference.parentTable)
+    var whole: [(table: TableSchema, key: String)] = []
+    for parent in parents where try isWhole(column, of: table, in: parent) { whole.append(parent) }
+    let evidence = count < Self.manyValues ? UndeclaredReference.Evidence.guess : .values
+    guard let parent = whole.first,
+      var first = try compare(column, of: table, with: parent, evidence: evidence), first.rows > 0
+    else { return nil }
+    first.otherParents = whole.dropFirst().map(\.table.name)
     return first
   }
 

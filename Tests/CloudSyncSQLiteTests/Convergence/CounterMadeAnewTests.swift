@@ -41,6 +41,13 @@ struct CounterMadeAnewTests {
   /// How a row is given a number, and another key.
   enum Change: CaseIterable {
     case atOnce, before, synced
+
+    func give(_ number: String, on mac: SyncHarness.Device, sync: () throws -> Void) throws {
+      if self == .atOnce { return try mac.execute("UPDATE notes SET id = 'b', n = \(number)") }
+      try mac.execute("UPDATE notes SET n = \(number)")
+      if self == .synced { try sync() }
+      try mac.execute("UPDATE notes SET id = 'b'")
+    }
   }
 
   @Test(
@@ -54,13 +61,7 @@ struct CounterMadeAnewTests {
     try bench.sync(mac, phone)
     try phone.execute("UPDATE notes SET n = n + 2; DELETE FROM notes WHERE id = 'b'")
     try bench.sync(phone, mac)
-    if change == .atOnce {
-      try mac.execute("UPDATE notes SET id = 'b', n = \(given)")
-    } else {
-      try mac.execute("UPDATE notes SET n = \(given)")
-      if change == .synced { try bench.sync(mac, phone) }
-      try mac.execute("UPDATE notes SET id = 'b'")
-    }
+    try change.give(given, on: mac) { try bench.sync(mac, phone) }
     try bench.sync(mac, phone)
 
     #expect(try mac.lines("SELECT id, n FROM notes") == ["'b'|\(given)"])
@@ -101,13 +102,7 @@ struct CounterMadeAnewTests {
     try phone.execute("UPDATE notes SET n = n + 2 WHERE id = 'a'")
     try mac.execute("DELETE FROM notes WHERE id = 'b'")
     try bench.sync(phone, mac)
-    if change == .atOnce {
-      try mac.execute("UPDATE notes SET id = 'b', n = \(given)")
-    } else {
-      try mac.execute("UPDATE notes SET n = \(given)")
-      if change == .synced { try bench.sync(mac, phone) }
-      try mac.execute("UPDATE notes SET id = 'b'")
-    }
+    try change.give(given, on: mac) { try bench.sync(mac, phone) }
     try phone.execute("UPDATE notes SET n = coalesce(n, 0) + 100")
     try bench.sync(mac, phone)
     try bench.sync(mac, phone)
