@@ -58,7 +58,8 @@ enum RerunCommand {
         isShortened: arguments.has("--shorten")
       )
       try LogFile.write(Data(text.utf8), to: path)
-      return console.line("wrote \(path)")
+      guard arguments.has("--json") else { return console.line("wrote \(path)") }
+      return console.line(try JSONText.block(for: TestWritten(path: path, events: log.count)))
     }
     let result = try Replay.rerun(log, options: options) { console.progress("run \($0) events") }
     console.endProgress()
@@ -73,6 +74,11 @@ enum RerunCommand {
     }
     guard result.divergences.isEmpty else { throw ToolError.negative }
     console.line("\(console.styled("faithful", as: .good)): \(counts) run as recorded")
+  }
+
+  private struct TestWritten: Encodable {
+    var path: String
+    var events: Int
   }
 
   /// What ``Replay/Result`` tells, for scripts.
