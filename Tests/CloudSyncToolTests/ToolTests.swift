@@ -110,8 +110,8 @@ struct ToolTests {
       #expect(report.code == 0 && report.output.contains("\"isValid\" : true"), "\(report)")
       #expect(Self.run("log", "rerun", path).output.hasPrefix("faithful: "))
       let test = path + ".swift"
-      let written = Self.run("log", "rerun", path, "--test", test, "--json")
-      #expect(written.output.hasPrefix("{") && written.output.contains("session.jsonl.swift"))
+      let made = Self.run("log", "rerun", path, "--test", test, "--json")
+      #expect(made.output.hasPrefix("{") && made.output.contains("session.jsonl.swift"))
       #expect(try String(contentsOfFile: test, encoding: .utf8).contains("@Test"))
       let retries = Self.run("log", "show", path, "--kind", "retry")
       #expect(retries.output.split(separator: "\n").count == 1)
