@@ -191,7 +191,7 @@ struct CloudRecords: TransactionPart {
   /// Notes that the cloud has saved a record while everything is fetched.
   func noteSave(of record: Record) throws(SQLiteError) {
     guard try transaction.isNotingSeenRows(),
-      let (place, key) = tables.place(ofRecord: record.recordID.name)
+      let (place, key) = try transaction.place(ofRecord: record.recordID.name)
     else { return }
     try stored.seen.insert(tables[place].rowKey(of: key), isAnswer: true)
   }
@@ -211,9 +211,8 @@ struct CloudRecords: TransactionPart {
       for (record, isLost) in try foreign.take(ofType: table.format.recordType) {
         try take(record)
         if isLost { try foreign.markUnsent(named: record.recordID.name) }
-        guard isLost, let (place, key) = tables.place(ofRecord: record.recordID.name) else {
-          continue
-        }
+        guard isLost, let (place, key) = try transaction.place(ofRecord: record.recordID.name)
+        else { continue }
         try reduce(.zoneReplaced, of: key, in: place)
       }
     }

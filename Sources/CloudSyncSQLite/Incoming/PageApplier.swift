@@ -163,7 +163,7 @@ struct PageApplier: TransactionPart {
   private func keepUnfetched(_ failure: ItemFailure) throws(SQLiteError) {
     let name = failure.recordID.name
     try stored.unfetched.keep(named: name, because: "\(failure.error)", at: now)
-    guard let (place, key) = tables.place(ofRecord: name) else { return }
+    guard let (place, key) = try transaction.place(ofRecord: name) else { return }
     try transaction.cloud.note(seen: key, in: place)
   }
 

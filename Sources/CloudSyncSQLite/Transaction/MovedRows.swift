@@ -81,7 +81,7 @@ struct MovedRows: TransactionPart {
     for record in records {
       guard let place = tables.place(ofType: record.recordType),
         case let theirs = tables[place].format.moves(of: record), !theirs.isEmpty,
-        let (found, key) = tables.place(ofRecord: record.recordID.name), found == place,
+        let (found, key) = try transaction.place(ofRecord: record.recordID.name), found == place,
         var clock = try row(key, in: place).state.row?.clock
       else { continue }
       let isMoved = !clock.moves.isEmpty

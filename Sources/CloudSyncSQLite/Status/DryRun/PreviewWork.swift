@@ -68,11 +68,16 @@ struct PreviewWork {
   private mutating func noteFound(_ page: FetchOperation.Response) throws(SQLiteError) {
     for record in page.changedRecords {
       guard let place = transaction.tables.place(ofType: record.recordType),
-        let (_, key) = transaction.tables.place(ofRecord: record.recordID.name)
+        let key = key(of: record, in: transaction.tables[place].format)
       else { continue }
       let row = try transaction.row(key, in: place)
       if row.values != nil, row.state.row == nil { found.insert(row.rowKey) }
     }
+  }
+
+  /// The key that a record tells, in its name or in its fields; nil if it cannot be read, and is put into no row.
+  private func key(of record: Record, in format: RecordFormat) -> RecordKey? {
+    do throws(CodedError) { return try format.key(of: record) } catch { return nil }
   }
 
   private mutating func noteApplied(_ entries: [PreviewLog.Entry]) throws(SQLiteError) {
