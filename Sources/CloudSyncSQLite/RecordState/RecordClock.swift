@@ -119,6 +119,12 @@ struct RecordClock: Sendable, Hashable {
     shares.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }
 
+  /// What a database has added to a counter, if only nothing.
+  func addition(to column: String, by writer: Int64) -> CounterShare {
+    share(of: column, by: writer)
+      ?? CounterShare(column: column, writer: writer, time: .beforeAll, sum: .zero)
+  }
+
   func seenTime(of column: String, by writer: Int64? = nil) -> HybridTime? {
     seen.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }?.time
   }

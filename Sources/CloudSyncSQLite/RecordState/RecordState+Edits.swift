@@ -100,8 +100,8 @@ extension RecordState {
     row.purge = nil
     row.foreignFields = []
     // Columns that its table does not have are of newer versions of the app.
-    let others = former.map { ColumnEdit(name: $0.name, value: $0.value) }
-    for column in columns + others where row.value(of: column.name) == nil {
+    let others = former?.columns.map { ColumnEdit(name: $0.name, value: $0.value) }
+    for column in columns + (others ?? []) where row.value(of: column.name) == nil {
       if rules.isCounter(column.name), let number = CounterSum(column.value) {
         row.set(CounterShare(column: column.name, found: number, time: row.created))
       } else {
@@ -119,12 +119,7 @@ extension RecordState {
     guard var row else { return [] }
     if isDeleted(by: rules) {
       // The table may still have a row whose deletion is put off: its life has ended, unless edits win, or it goes on.
-      if placement == .deletionDeferred, let move = row.clock.move(of: row.clock) {
-        let edited = columns.map { VersionedColumn(name: $0.name, value: $0.value, time: time) }
-        let version = RecordVersion(columns: edited.filter { !rules.isCounter($0.name) })
-        let hand = HandOver(move: move, version: version.handed(by: move), isPart: true)
-        return [.handOver(hand)]
-      }
+      if let hand = takeUpdateOfMoved(columns, at: time, rules: rules) { return [.handOver(hand)] }
       guard rules.deletes == .editWins, placement == .deletionDeferred else { return [] }
     }
     for column in columns {
@@ -133,6 +128,27 @@ extension RecordState {
     }
     change(to: row, rules: rules)
     return placement == .inTable && self.row?.has(columns) == true ? [] : [.writeRow]
+  }
+
+  /// Takes an edit of a row that has got another key elsewhere, while its table has it under the former one; returns what
+  /// goes along with it, or nil if there is no such row.
+  private mutating func takeUpdateOfMoved(
+    _ columns: [ColumnEdit],
+    at time: HybridTime,
+    rules: RowRules
+  ) -> HandOver? {
+    guard placement == .deletionDeferred, let clock = row?.clock,
+      let move = clock.move(of: former?.clock ?? clock)
+    else { return nil }
+    var life = former ?? RecordVersion()
+    let counters = columns.map(\.name).filter(rules.isCounter)
+    let counted = counters.map { life.clock.addition(to: $0, by: rules.writer) }
+    for column in columns { life.update(column, at: time, by: rules.writer, rules: rules) }
+    former = life
+    let isEdited = { (name: String) in columns.contains { UTF8Bytes.equal($0.name, name) } }
+    var part = RecordVersion(columns: life.columns.filter { isEdited($0.name) })
+    for share in life.clock.shares where isEdited(share.column) { part.set(share) }
+    return HandOver(move: move, version: part.handed(by: move), counted: counted, isPart: true)
   }
 
   /// Takes what a column has held before an edit.

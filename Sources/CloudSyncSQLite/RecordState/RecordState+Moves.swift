@@ -29,6 +29,7 @@ extension RecordState {
         version: version.handed(by: move),
         base: base,
         ancestors: isOfCloud ? [] : ancestors,
+        counted: isOfCloud ? [] : countedBefore(mine, rules: rules),
         isOfCloud: isOfCloud
       )
       actions.append(.handOver(hand))
@@ -37,6 +38,15 @@ extension RecordState {
       for (move, winner) in clock.overriddenMoves { actions.append(.unite(move, into: winner)) }
     }
     return actions
+  }
+
+  /// What this database had added to the counters of a row before its edits that were not sent.
+  private func countedBefore(_ mine: RecordVersion, rules: RowRules) -> [CounterShare] {
+    guard let clock = known?.clock, clock.created == mine.created,
+      clock.isOfSameRow(as: mine.clock)
+    else { return [] }
+    return mine.clock.shares.filter { $0.writer == rules.writer }
+      .map { clock.addition(to: $0.column, by: $0.writer) }
   }
 
   /// What goes along with a row that has got another key of columns which its table has dropped: its values are in the
@@ -73,6 +83,7 @@ extension RecordState {
     var hand = hand
     // It has become the one that was there.
     if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
+    hand.version.add(to: mine.clock, from: hand.counted)
     ancestors += hand.ancestors.filter { !ancestors.contains($0) }
     let joined = merged(own, with: hand, rules: rules)
     keepHanded(hand, beside: joined, rules: rules)
@@ -220,6 +231,20 @@ extension RecordState {
 }
 
 extension RecordVersion {
+  /// Adds what was added to counters under the row's former key, as of what had been added before, to what the same database
+  /// has added since under the present one.
+  fileprivate mutating func add(to clock: RecordClock, from counted: [CounterShare]) {
+    for former in counted {
+      guard var share = self.clock.share(of: former.column, by: former.writer),
+        let own = clock.share(of: former.column, by: former.writer),
+        own != former, own.time >= former.time
+      else { continue }
+      share.sum = own.sum.adding(from: former.sum, to: share.sum)
+      share.time = max(share.time, own.time.successor)
+      set(share)
+    }
+  }
+
   /// How many rows are kept that have lost one key: the last ones.
   static let endedLimit = 32
 }

@@ -32,12 +32,12 @@ extension RecordState {
     before event: RecordEvent,
     rules: RowRules
   ) {
-    if !isDeleted(by: rules) { return former = [] }
+    if !isDeleted(by: rules) { return former = nil }
     switch event {
     case .has, .conflict:
-      if let mine { former = mine.columns }
+      if let mine { former = mine }
     case .placed(.deletionDeferred): break
-    case .placed: former = []
+    case .placed: former = nil
     default: break
     }
   }

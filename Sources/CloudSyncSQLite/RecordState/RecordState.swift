@@ -18,8 +18,9 @@ struct RecordState: Sendable, Hashable {
   var hold: Hold?
   /// Why its edits stay on this device; nil if they do not.
   var filtering: Filtering?
-  /// What the row had before it was deleted elsewhere: as long as its table has the row it may come back.
-  var former: [VersionedColumn] = []
+  /// The row as it was before it was deleted elsewhere: as long as its table has it, it may come back, and what is edited
+  /// of it goes along with one that has got another key.
+  var former: RecordVersion?
   /// Where edits win: what the cloud has in columns that the table has dropped.
   ///
   /// It is not known here any more, but whoever deletes the row here has seen it. It is no part of the row's clock: there

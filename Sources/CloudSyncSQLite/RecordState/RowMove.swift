@@ -246,6 +246,8 @@ struct HandOver: Sendable, Hashable {
   var base: [VersionedColumn] = []
   /// The versions that it was made from.
   var ancestors: [Ancestor] = []
+  /// What this database had added to its counters before what is handed was edited.
+  var counted: [CounterShare] = []
   /// Whether it is the cloud's version, and not the one of this device.
   var isOfCloud = false
   /// Whether it has some of the row's columns only.

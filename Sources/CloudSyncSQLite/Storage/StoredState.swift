@@ -12,8 +12,8 @@ struct StoredState: Sendable, Hashable {
   private(set) var placement: Placement
   private(set) var hold: Hold?
   private var conflicts: Int
-  /// Of a row whose deletion is put off, what it had that its table does not have.
-  private var former: [VersionedColumn]
+  /// Of a row whose deletion is put off, what it had that its table does not have, and what was added to its counters.
+  private var former: RecordVersion?
   private var forgotten: [SeenTime]
   private var endedLives: [RecordVersion]
   private(set) var isDirty: Bool
@@ -41,7 +41,7 @@ struct StoredState: Sendable, Hashable {
     hold = state.hold
     conflicts = state.conflicts
     former =
-      state.placement == .deletionDeferred ? state.former.filter { !isStored($0.name) } : []
+      state.placement == .deletionDeferred ? state.former.map { $0.kept(beside: isStored) } : nil
     forgotten = state.forgotten
     endedLives = state.endedLives
     isDirty = state.isDirty
@@ -129,7 +129,7 @@ struct StoredState: Sendable, Hashable {
     for place in ancestors.indices where isOld(ancestors[place].column) {
       ancestors[place].column = new
     }
-    former = former.map { $0.renamed(old, to: new) }
+    former?.rename(old, to: new)
   }
 
   /// The columns that the cloud has of a row, and whose values are nowhere here since they were dropped.
@@ -202,6 +202,11 @@ extension CloudRecord {
 }
 
 extension RecordVersion {
+  /// The same without the values that a table has.
+  fileprivate func kept(beside isStored: (String) -> Bool) -> RecordVersion {
+    RecordVersion(clock: clock, columns: columns.filter { !isStored($0.name) })
+  }
+
   /// Gives a column another name, of a version that is kept beside its table.
   fileprivate mutating func rename(_ old: String, to new: String) {
     var clock = clock

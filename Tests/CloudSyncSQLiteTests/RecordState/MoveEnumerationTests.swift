@@ -19,7 +19,7 @@ struct MoveEnumerationTests {
           Issue.record("\(wrong)\nevent \(event)\nin \(state)\ngives \(next) and \(actions)")
           return
         }
-        next.former = []
+        next.former = nil
         if seen.insert(next).inserted { open.append(next) }
       }
     }

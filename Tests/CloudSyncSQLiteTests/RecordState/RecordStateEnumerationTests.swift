@@ -26,7 +26,7 @@ struct RecordStateEnumerationTests {
           return
         }
         // It is of matter to a restoration alone.
-        next.former = []
+        next.former = nil
         // The other number is another world's.
         if !actions.contains(.renumber), seen.insert(next).inserted { open.append(next) }
       }
