@@ -6,15 +6,18 @@ let package = Package(
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "CloudSyncSession", targets: ["CloudSyncSession"]),
-    .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog"]),
+    .library(name: "CloudSyncEventLog", targets: ["CloudSyncEventLog", "CloudSyncSession"]),
     .library(name: "CloudSyncLogTestGeneration", targets: ["CloudSyncLogTestGeneration"]),
-    .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud"]),
-    .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator"]),
-    .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite"]),
-    .library(name: "CloudSyncChangesets", targets: ["CloudSyncChangesets"]),
-    .library(name: "CloudSyncCloudKit", targets: ["CloudSyncCloudKit"]),
-    .library(name: "CloudSyncService", targets: ["CloudSyncService"]),
-    .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices"]),
+    .library(name: "CloudSyncLocalCloud", targets: ["CloudSyncLocalCloud", "CloudSyncSession"]),
+    .library(name: "CloudSyncSimulator", targets: ["CloudSyncSimulator", "CloudSyncSession"]),
+    .library(name: "CloudSyncSQLite", targets: ["CloudSyncSQLite", "CloudSyncSession"]),
+    .library(
+      name: "CloudSyncChangesets",
+      targets: ["CloudSyncChangesets", "CloudSyncSQLite", "CloudSyncSession"]
+    ),
+    .library(name: "CloudSyncCloudKit", targets: ["CloudSyncCloudKit", "CloudSyncSession"]),
+    .library(name: "CloudSyncService", targets: ["CloudSyncService", "CloudSyncSession"]),
+    .library(name: "CloudSyncWebServices", targets: ["CloudSyncWebServices", "CloudSyncSession"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
   ],
   targets: [

@@ -60,6 +60,38 @@ struct CodeInArticlesTests {
     return compiled
   }
 
+  /// Whoever gives a target the products that a guide names has all modules that its code imports.
+  @Test("Products have the modules that the guides to them import")
+  func productsAreEnough() throws {
+    let manifest = try String(
+      contentsOf: Self.root.appendingPathComponent("Package.swift"),
+      encoding: .utf8
+    )
+    let products = manifest.components(separatedBy: ".library(").dropFirst()
+      .map { declaration in
+        declaration.components(separatedBy: "]")[0].split(separator: "\"")
+          .map(String.init).filter { $0.hasPrefix("CloudSync") }
+      }
+    #expect(products.count > 8)
+    var checked = 0
+    for (article, blocks) in try Self.articles() {
+      let module = article.components(separatedBy: "/")[0]
+      guard let product = products.first(where: { $0[0] == module }) else { continue }
+      let path = article.replacingOccurrences(of: "/", with: "/Documentation.docc/")
+      let text = try String(
+        contentsOf: Self.root.appendingPathComponent("Sources/\(path)"),
+        encoding: .utf8
+      )
+      let imports = blocks.joined().filter { $0.hasPrefix("import CloudSync") }
+        .map { String($0.dropFirst("import ".count)) }
+      for name in imports where !product.contains(name) {
+        #expect(text.contains("`\(name)`"), "\(article) imports \(name), and names no such product")
+      }
+      checked += imports.count
+    }
+    #expect(checked > 5)
+  }
+
   @Test("Every piece of Swift in an article is compiled, and every sample is shown")
   func isCompiled() throws {
     let articles = try Self.articles()

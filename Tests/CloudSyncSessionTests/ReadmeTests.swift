@@ -71,6 +71,7 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
   session.modifyWorkCompletedSubject.sink { _, response in  // what was sent, with new change tags
     let records = response.recordsToStore { store.record($0) }
     store.save(records, delete: response.deletedRecordIDs, token: nil)
+    store.name(response.namedRecordIDs)  // a page made before may not have it
   }
   session.start()
   let token = store.changeToken
@@ -114,10 +115,7 @@ final class Store: Sendable {
   /// Stores what the cloud has.
   func save(_ records: [Record], delete recordIDs: [RecordID], token: ChangeToken?) {
     contents.withLock { contents in
-      for record in records {
-        contents.records[record.recordID] = record
-        contents.named.insert(record.recordID)
-      }
+      for record in records { contents.records[record.recordID] = record }
       for recordID in recordIDs { contents.records[recordID] = nil }
       if let token { contents.changeToken = token }
     }

@@ -70,6 +70,12 @@ extension ModifyOperation {
       )
     }
 
+    /// The identifiers of the records that are in the cloud by this answer: saved, or there already.
+    ///
+    /// None of them has gone although no page of a fetch of everything names it that goes on meanwhile.
+    public var namedRecordIDs: [RecordID] {
+      savedRecords.map(\.recordID) + alreadyInCloud.map(\.recordID)
+    }
     /// The records of an announced operation that are not in the cloud.
     public var unsaved: [RecordID] { failures.map(\.recordID) }
 

@@ -54,6 +54,9 @@ public struct SyncEngineOptions: Sendable {
   }
 
   /// How tables are synchronized that want it otherwise than by default.
+  ///
+  /// As in SQLite it does not matter how names of tables and columns are capitalized. A name of none is refused when the
+  /// engine is made.
   public var tables: [String: Table] = [:]
   /// The default of all tables.
   public var defaultTable = Table()
@@ -98,5 +101,10 @@ public struct SyncEngineOptions: Sendable {
   public init() {}
 
   /// How a table is synchronized.
-  public func table(_ name: String) -> Table { tables[name] ?? defaultTable }
+  public func table(_ name: String) -> Table { ownTable(name) ?? defaultTable }
+
+  /// How a table is synchronized that wants it otherwise than by default.
+  func ownTable(_ name: String) -> Table? {
+    tables[name] ?? tables.first { $0.key.isSameName(as: name) }?.value
+  }
 }

@@ -17,7 +17,7 @@ extension RecordState {
     for column in joined.columns where rules.looksAtValues(of: column.name) {
       guard let local = mine[column.name], let theirs = server[column.name],
         column == local || column == theirs,
-        let settled = settled(local, with: theirs, over: known?.values ?? [], rules: rules)
+        let settled = settled(local, with: theirs, over: bases, rules: rules)
       else { continue }
       joined.set(settled)
     }

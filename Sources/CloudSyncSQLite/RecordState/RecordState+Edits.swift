@@ -143,12 +143,17 @@ extension RecordState {
     var life = former ?? RecordVersion()
     let counters = columns.map(\.name).filter(rules.isCounter)
     let counted = counters.map { life.clock.addition(to: $0, by: rules.writer) }
+    let before = life.clock.ancestors(rules: rules)
     for column in columns { life.update(column, at: time, by: rules.writer, rules: rules) }
     former = life
     let isEdited = { (name: String) in columns.contains { UTF8Bytes.equal($0.name, name) } }
     var part = RecordVersion(columns: life.columns.filter { isEdited($0.name) })
     for share in life.clock.shares where isEdited(share.column) { part.set(share) }
-    return HandOver(move: move, version: part.handed(by: move), counted: counted, isPart: true)
+    var hand = handOver(of: part, by: move)
+    hand.ancestors.note(before)
+    hand.counted = counted
+    hand.isPart = true
+    return hand
   }
 
   /// Takes what a column has held before an edit.
@@ -189,9 +194,21 @@ extension RecordState {
   /// Notes the versions of a clock that the row was made from.
   mutating func noteAncestors(of clock: RecordClock?, rules: RowRules) {
     guard let clock else { return }
-    let columns = clock.columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
-    let shares = clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init)
-    for one in columns + shares where !ancestors.contains(one) { ancestors.append(one) }
+    ancestors.note(clock.ancestors(rules: rules))
+    ancestors.note(clock.shares.filter { $0.writer == rules.writer }.map(Ancestor.init))
+  }
+}
+
+extension [Ancestor] {
+  mutating func note(_ versions: [Ancestor]) {
+    for one in versions where !contains(one) { append(one) }
+  }
+}
+
+extension RecordClock {
+  /// The versions of the columns that a policy looks at, counters aside.
+  func ancestors(rules: RowRules) -> [Ancestor] {
+    columns.filter { rules.looksAtValues(of: $0.name) }.map(Ancestor.init)
   }
 }
 

@@ -3,6 +3,21 @@ import CloudSyncCore
 extension RecordState {
   // MARK: Where a row goes
 
+  /// What goes along with a row of this record that goes on as another one: what it has of a life, with the versions that
+  /// this was made from, so that nobody takes one of these for another device's edit.
+  func handOver(of version: RecordVersion, by move: RowMove) -> HandOver {
+    let isOther = known.map { !$0.clock.isOfSameRow(as: version.clock) } ?? false
+    return HandOver(
+      move: move,
+      version: version.handed(by: move),
+      base: isOther ? [] : bases,
+      ancestors: ancestors
+    )
+  }
+
+  /// What the cloud was known to have of the columns that a policy looks at, under this key or under a former one.
+  var bases: [VersionedColumn] { known?.values ?? formerBase }
+
   /// What has to be handed to other records when two versions have met: all that one of them has of a life which goes on
   /// as another record.
   ///
@@ -72,6 +87,8 @@ extension RecordState {
       return [.handOver(next)]
     }
     guard let mine = row else {
+      ancestors.note(hand.ancestors)
+      formerBase = hand.base
       change(to: hand.version, rules: rules)
       return [.writeRow]
     }
@@ -84,7 +101,7 @@ extension RecordState {
     // It has become the one that was there.
     if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
     hand.version.add(to: mine.clock, from: hand.counted)
-    ancestors += hand.ancestors.filter { !ancestors.contains($0) }
+    ancestors.note(hand.ancestors)
     let joined = merged(own, with: hand, rules: rules)
     keepHanded(hand, beside: joined, rules: rules)
     if joined == mine {
@@ -181,12 +198,10 @@ extension RecordState {
 
   /// Hands on lives that were ended before anybody had told where they go on.
   mutating func handOverEndedLives(by clock: RecordClock) -> [RecordAction] {
-    var handed: [RecordAction] = []
-    endedLives.removeAll { ended in
-      guard let move = clock.move(of: ended.clock) else { return false }
-      handed.append(.handOver(HandOver(move: move, version: ended.handed(by: move))))
-      return true
+    let handed = endedLives.compactMap { ended in
+      clock.move(of: ended.clock).map { RecordAction.handOver(handOver(of: ended, by: $0)) }
     }
+    endedLives.removeAll { clock.move(of: $0.clock) != nil }
     return handed
   }
 
@@ -225,6 +240,10 @@ extension RecordState {
       new.set(column)
     }
     for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
+    formerBase = origin.base
+    // Its shares of counters go along as they are.
+    ancestors.note(origin.ancestors.filter { $0.writer == nil })
+    ancestors.note(origin.version?.clock.ancestors(rules: rules) ?? [])
     change(to: new, rules: rules)
     return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
   }

@@ -283,6 +283,7 @@ extension RecordState {
 
   private mutating func settleEdits() {
     ancestors = []
+    formerBase = []
     conflicts = 0
     endRefusal()
   }

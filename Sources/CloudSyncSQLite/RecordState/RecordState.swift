@@ -12,6 +12,9 @@ struct RecordState: Sendable, Hashable {
   var cloud = CloudPresence.absent
   /// Versions that the row was made from, since it was clean last: one of them in the cloud is no conflict.
   var ancestors: [Ancestor] = []
+  /// Of a row with another key than it had: what the cloud was known to have of it under the former one, of the columns that
+  /// a policy looks at.
+  var formerBase: [VersionedColumn] = []
   /// Why the table does not have the row as it is to be.
   var placement = Placement.inTable
   /// Why the row is not sent now.

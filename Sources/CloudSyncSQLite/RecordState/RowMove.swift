@@ -262,6 +262,10 @@ struct MovedRow: Sendable, Hashable {
   var row: RowOrigin
   /// What was known of it under its former key; nil if nothing was.
   var version: RecordVersion?
+  /// What the cloud was known to have of the columns that a policy looks at.
+  var base: [VersionedColumn] = []
+  /// The versions that it was made from, if it was edited and not sent.
+  var ancestors: [Ancestor] = []
   /// When columns were set under its former keys that were not sent yet.
   var times: [String: HybridTime] = [:]
   /// When the others were set, as far as the version does not tell.

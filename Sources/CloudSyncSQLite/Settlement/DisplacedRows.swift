@@ -81,6 +81,7 @@ struct DisplacedRows: TransactionPart {
     let source = MovedRow(
       row: origin,
       version: displaced,
+      ancestors: row.state.ancestors,
       initial: displaced.created,
       key: table.key
     )

@@ -208,7 +208,7 @@ struct EngineSetup {
     let referenced = references.map(\.key)
       .filter { $0.table.isSameName(as: schema.name) && $0.referencedColumns != schema.primaryKey }
       .flatMap(\.referencedColumns)
-    let rules = RowRules(writer: 0, policy: options.table(schema.name).merging)
+    let rules = RowRules(writer: 0, policy: options.table(schema).merging)
     let kept = schema.writableColumns.map(\.name)
       .filter { column in
         rules.deletes == .editWins || rules.isCounter(column) || rules.looksAtValues(of: column)
@@ -233,7 +233,7 @@ struct EngineSetup {
     do throws(RecordFormatError) {
       return try RecordTable(
         captured: captured,
-        options: options.table(captured.name),
+        options: options.table(captured.schema),
         kinds: kinds,
         writer: writer,
         defaults: defaults,

@@ -21,7 +21,7 @@ extension SyncEngineOptions {
     self.table(table.name).localColumns.sortedByBytes()
       .compactMap { name in
         // What all tables are told need not be there in each.
-        if tables[table.name] == nil, table.column(named: name) == nil { return nil }
+        if ownTable(table.name) == nil, table.column(named: name) == nil { return nil }
         guard let reason = Self.reason(against: name, of: table) else { return nil }
         return SchemaViolation(
           .localColumn,

@@ -1,4 +1,5 @@
 import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
 
 extension SyncEngineOptions {
   /// What is settled for a table.
@@ -19,13 +20,66 @@ extension SyncEngineOptions {
       .flatMap { localColumnViolations(in: $0) }
     let filters = tables.compactMap { schema.table(named: $0) }
       .compactMap { rowFilterViolation(in: $0) }
-    return local + filters + rowFilterWarnings(in: schema, tables: tables)
+    return unknownNames(in: schema, beside: tables) + local + filters
+      + rowFilterWarnings(in: schema, tables: tables)
       + SchemaRules.violations(
         in: local.isEmpty ? synchronized(schema) : schema,
         tables: tables,
         policy: schemaPolicy,
         alsoChecking: CloudName.violations
       )
+  }
+
+  /// The options of a table, whose columns have the names that they have in the table.
+  func table(_ schema: TableSchema) -> Table {
+    var table = table(schema.name)
+    if table.merging.columns.isEmpty { return table }
+    var columns: [String: MergePolicy] = [:]
+    for name in table.merging.columns.keys.sortedByBytes() {
+      columns[schema.column(named: name)?.name ?? name] = table.merging.columns[name]
+    }
+    table.merging.columns = columns
+    return table
+  }
+
+  /// Why names in the options are none of the database's: what such an option says would never come to anything.
+  ///
+  /// - Parameters:
+  ///   - schema: What the database has.
+  ///   - synchronized: The tables that are synchronized: whether these are there is asked elsewhere.
+  /// - Returns: A violation for each name.
+  func unknownNames(
+    in schema: DatabaseSchema,
+    beside synchronized: [String]
+  ) -> [SchemaViolation] {
+    tables.keys.sortedByBytes()
+      .filter { name in
+        schema.table(named: name) != nil || !synchronized.contains(where: name.isSameName)
+      }
+      .flatMap { name in
+        guard let table = schema.table(named: name) else {
+          return [
+            SchemaViolation(
+              .unknownOption,
+              table: name,
+              reason:
+                "The options name a table \(name.quotedName), which the database does not have."
+            )
+          ]
+        }
+        return ownTable(name)?.merging.columns.keys.sortedByBytes()
+          .filter { table.column(named: $0) == nil }
+          .map { column in
+            SchemaViolation(
+              .unknownOption,
+              table: table.name,
+              column: column,
+              reason:
+                "The options have a merge policy for \(table.name.quotedName).\(column.quotedName),"
+                + " and the table has no such column."
+            )
+          } ?? []
+      }
   }
 
   /// The names of tables whose integer keys the engine gives.

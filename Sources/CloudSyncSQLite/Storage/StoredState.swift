@@ -9,6 +9,7 @@ struct StoredState: Sendable, Hashable {
   private var foreignFields: [RecordField]
   private var cloud: CloudRecord?
   private var ancestors: [Ancestor]
+  private var formerBase: [VersionedColumn]
   private(set) var placement: Placement
   private(set) var hold: Hold?
   private var conflicts: Int
@@ -37,6 +38,7 @@ struct StoredState: Sendable, Hashable {
     foreignFields = row.foreignFields
     cloud = state.known
     ancestors = state.ancestors
+    formerBase = state.formerBase
     placement = state.placement
     hold = state.hold
     conflicts = state.conflicts
@@ -130,6 +132,7 @@ struct StoredState: Sendable, Hashable {
       ancestors[place].column = new
     }
     former?.rename(old, to: new)
+    formerBase = formerBase.map { $0.renamed(old, to: new) }
   }
 
   /// The columns that the cloud has of a row, and whose values are nowhere here since they were dropped.
@@ -178,6 +181,7 @@ struct StoredState: Sendable, Hashable {
     }
     state.row = row
     state.ancestors = ancestors
+    state.formerBase = formerBase
     state.placement = placement
     state.hold = hold
     state.conflicts = conflicts
@@ -247,6 +251,7 @@ extension StoredState: CodedStruct {
     foreignFields = try coder.field("foreignFields") { $0.foreignFields }
     cloud = try coder.field("cloud") { $0.cloud }
     ancestors = try coder.field("ancestors") { $0.ancestors }
+    formerBase = try coder.field("formerBase") { $0.formerBase }
     placement = try coder.field("placement") { $0.placement }
     hold = try coder.field("hold") { $0.hold }
     conflicts = try coder.field("conflicts") { $0.conflicts }

@@ -11,6 +11,10 @@ struct CapturedMoves {
   private struct Life {
     /// What was known of it, under whatever key it had then.
     var version: RecordVersion?
+    /// What the cloud was known to have of the columns that a policy looks at.
+    var base: [VersionedColumn] = []
+    /// The versions that it was made from, if it was edited and not sent.
+    var ancestors: [Ancestor] = []
     /// When columns were set since then.
     var times: [String: HybridTime] = [:]
     /// When all others were set that the version does not tell of; nil if that was when the key was changed.
@@ -109,6 +113,8 @@ struct CapturedMoves {
       let origin = MovedRow(
         row: start.move.row,
         version: life.version,
+        base: life.base,
+        ancestors: life.ancestors,
         times: life.timesBefore,
         initial: life.initial ?? time,
         key: table.key
@@ -223,6 +229,8 @@ struct CapturedMoves {
     if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.ended) }
     return Life(
       version: version,
+      base: row.state.bases,
+      ancestors: row.state.ancestors,
       since: version.clock.lastEnd,
       created: version.created,
       row: version.clock.row,

@@ -134,8 +134,7 @@ struct MovedRows: TransactionPart {
     _ version: RecordVersion
   ) throws(SQLiteError) {
     try transaction.edit(.renamed([move]), of: row)
-    let handed = version.handed(by: move)
-    note([.handOver(HandOver(move: move, version: handed))], of: row)
+    note([.handOver(row.state.handOver(of: version, by: move))], of: row)
   }
 
   // MARK: Actions

@@ -49,6 +49,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     /// The condition of the rows that are sent cannot be evaluated for a row by itself; as a warning, rows that refer to
     /// rows which are not sent have to wait.
     public static let rowFilter = Self("rowFilter")
+    /// The options name a table or a column that is not there.
+    public static let unknownOption = Self("unknownOption")
     /// The default of a column is no constant, so it may differ from device to device.
     public static let computedDefault = Self("computedDefault")
   }

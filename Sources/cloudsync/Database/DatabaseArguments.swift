@@ -171,7 +171,7 @@ struct DatabaseArguments {
   }
 
   /// The row filters that are given, by table; nil in place of one that is to end.
-  private func filters(of tables: [String]) throws -> [String: String?] {
+  func filters(of tables: [String]) throws -> [String: String?] {
     var filters: [String: String?] = [:]
     for text in arguments.allValues(of: Self.filter.name) {
       // A name may have the sign too.
@@ -195,7 +195,7 @@ struct DatabaseArguments {
   }
 
   /// The names that an option gives, as the database spells them, each once.
-  private func list(of option: String, known: [String]) -> [String] {
+  func list(of option: String, known: [String]) -> [String] {
     var result: [String] = []
     for text in arguments.allValues(of: option) {
       // A name may have a comma.

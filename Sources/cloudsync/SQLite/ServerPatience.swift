@@ -15,7 +15,9 @@ struct ServerPatience {
   /// Waits before the next attempt, and says once what for; returns false if there is nothing to wait for.
   mutating func waits(after error: SyncError) -> Bool {
     guard error.isPassing, !Interrupt.hasCome else { return false }
-    if !hasExplained { console.note("waiting for \(name): \(Words.line("\(error)"))") }
+    if !hasExplained {
+      console.note("waiting for \(name), until Ctrl-C: \(Words.line("\(error)"))")
+    }
     hasExplained = true
     let asked = (error.retryAfterNanoseconds ?? 0) / 1_000_000_000
     Interrupt.wait(seconds: max(seconds, min(asked, 3_600)))

@@ -86,7 +86,7 @@ enum SyncCommand {
         help: "store rows whose parents are missing, instead of keeping them waiting"
       ),
       .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
-    ] + DatabaseArguments.policies + [DatabaseArguments.filter, .json]
+    ] + DatabaseArguments.policies + [DatabaseArguments.filter, LeftTables.option, .json]
 
   /// What the command line asks for.
   struct Request: Sendable {
@@ -218,7 +218,13 @@ enum SyncCommand {
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let metadata = try target.naming { try SyncMetadata.read(from: database) }
+    let known = names + (metadata?.tables.map(\.name) ?? [])
+    let stopped = target.list(of: LeftTables.option.name, known: known)
     let tables = try target.tables(names: names, orElse: metadata?.tables.map(\.name))
+      .filter { !stopped.contains($0) }
+    if tables.isEmpty { throw ToolError.usage("--stop leaves no table; to sync none use detach") }
+    try LeftTables(metadata, tables: tables, names: names, stopped: stopped)
+      .check(filtered: Array(try target.filters(of: tables).keys), in: target.path)
     let policies = try target.policies(of: tables, in: database)
     let options = try target.options(tables: tables, policies: policies, metadata: metadata)
     let violations = try target.naming {

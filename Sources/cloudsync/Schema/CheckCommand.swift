@@ -160,7 +160,9 @@ enum CheckCommand {
       )
     }
     if violations.contains(where: { $0.code == .integerPrimaryKey }) {
-      console.line("keep integer keys: cloudsync migrate \(report.database) --keep-integer-keys")
+      console.line(
+        "keep integer keys: cloudsync migrate \(report.database) --all --keep-integer-keys"
+      )
     }
   }
 }

@@ -1,0 +1,64 @@
+import CloudSyncSQLite
+
+/// The tables that a copy has synced so far and that a run does not name any more.
+///
+/// Whoever forgets a table would not hear that it is not synced any longer, and would send rows that a forgotten filter has
+/// kept here.
+struct LeftTables {
+  static let option = Command.Option(
+    name: "--stop",
+    value: "A,B",
+    help: "stop syncing these tables; their rows stay, here and in the cloud",
+    isRepeatable: true
+  )
+
+  /// Those that are in the database.
+  private let present: [String]
+  /// Those that are not: they were renamed or dropped.
+  private let gone: [SyncMetadata.Table]
+  /// The tables that are named for the first time.
+  private let new: [String]
+
+  /// - Parameters:
+  ///   - metadata: What the database knows of former runs.
+  ///   - tables: The tables that the run names.
+  ///   - names: All tables of the database.
+  ///   - stopped: The tables that are to be synced no more.
+  init(_ metadata: SyncMetadata?, tables: [String], names: [String], stopped: [String]) {
+    let known = metadata?.tables ?? []
+    let left = known.filter { table in
+      !(tables + stopped).contains { $0.lowercased() == table.name.lowercased() }
+    }
+    let isPresent = { (table: SyncMetadata.Table) in
+      names.contains { $0.lowercased() == table.name.lowercased() }
+    }
+    present = left.filter(isPresent).map(\.name)
+    gone = left.filter { !isPresent($0) }
+    new = tables.filter { name in
+      !known.contains { $0.name.lowercased() == name.lowercased() }
+    }
+  }
+
+  /// Refuses a run that would leave tables out, or would send rows that were kept here, without being told to.
+  ///
+  /// - Parameters:
+  ///   - filtered: The tables that the run gives a filter, or says that they have none.
+  ///   - path: The database.
+  /// - Throws: What to add to the command.
+  func check(filtered: [String], in path: String) throws {
+    if !present.isEmpty {
+      let list = present.joined(separator: ",")
+      throw ToolError.usage(
+        "\(path) syncs \(list) too: name all its tables, or none to go on as before; to sync them no more add"
+          + " --stop \(list)"
+      )
+    }
+    guard let former = gone.first(where: { $0.rowFilter != nil }), let filter = former.rowFilter,
+      !new.isEmpty, !new.contains(where: { filtered.contains($0) })
+    else { return }
+    throw ToolError.usage(
+      "\(former.name) is not there any more; it sent only rows with \(filter). If it was renamed, give the new table its"
+        + " filter, as in --filter '\(new[0])=\(filter)'; if it was dropped, add --stop \(former.name)"
+    )
+  }
+}
