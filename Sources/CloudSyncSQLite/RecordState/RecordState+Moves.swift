@@ -29,7 +29,7 @@ extension RecordState {
         version: version.handed(by: move),
         base: base,
         ancestors: isOfCloud ? [] : ancestors,
-        counted: isOfCloud ? [] : countedBefore(mine, rules: rules),
+        counted: isOfCloud ? [] : known?.counted(before: mine, by: rules.writer) ?? [],
         isOfCloud: isOfCloud
       )
       actions.append(.handOver(hand))
@@ -38,15 +38,6 @@ extension RecordState {
       for (move, winner) in clock.overriddenMoves { actions.append(.unite(move, into: winner)) }
     }
     return actions
-  }
-
-  /// What this database had added to the counters of a row before its edits that were not sent.
-  private func countedBefore(_ mine: RecordVersion, rules: RowRules) -> [CounterShare] {
-    guard let clock = known?.clock, clock.created == mine.created,
-      clock.isOfSameRow(as: mine.clock)
-    else { return [] }
-    return mine.clock.shares.filter { $0.writer == rules.writer }
-      .map { clock.addition(to: $0.column, by: $0.writer) }
   }
 
   /// What goes along with a row that has got another key of columns which its table has dropped: its values are in the
@@ -136,7 +127,7 @@ extension RecordState {
     }
   }
 
-  private mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
+  mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
     let former = endedLives.take { $0.clock.isOfSameRow(as: version.clock) }
     endedLives.keep(former.map { rules.join.join(version, with: $0) } ?? version)
   }
@@ -227,6 +218,15 @@ extension RecordState {
     for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
     change(to: new, rules: rules)
     return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
+  }
+}
+
+extension CloudRecord {
+  /// What a database had added to the counters of a row before its edits that were not sent.
+  fileprivate func counted(before mine: RecordVersion, by writer: Int64) -> [CounterShare] {
+    guard clock.created == mine.created, clock.isOfSameRow(as: mine.clock) else { return [] }
+    return mine.clock.shares.filter { $0.writer == writer }
+      .map { clock.addition(to: $0.column, by: $0.writer) }
   }
 }
 
