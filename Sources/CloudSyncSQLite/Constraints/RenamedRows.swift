@@ -36,7 +36,7 @@ struct RenamedRows: TransactionPart {
       var move = life.flatMap { version.clock.move(ofLife: $0) }
       if move == nil, step > 0, isThere { return present }
       if move == nil { move = version.clock.move(of: version.clock) }
-      guard let move, let (place, key) = try transaction.place(ofRecord: move.name),
+      guard let move, let (place, key) = try transaction.place(ofRow: move.name),
         place == row.place
       else {
         return nil

@@ -24,7 +24,7 @@ extension RecordFormat {
     for name in clock.columnNames where clock.columns.place(of: name) == nil {
       if let own = self.fields(of: name) { fields.skip(own) }
     }
-    if RecordKey.isDigest(record.recordID.name) {
+    if RecordName.isDigest(record.recordID.name) {
       for column in key where clock.time(of: columns[column.place].column) == nil {
         fields.skip(columns[column.place])
       }

@@ -105,7 +105,7 @@ extension RecordFormat {
     of version: RecordVersion,
     as key: RecordKey
   ) -> [(column: ColumnFields, field: RecordField)] {
-    guard RecordKey.isDigest(key.name) else { return [] }
+    guard RecordName.isDigest(key.name) else { return [] }
     return zip(self.key, key.values)
       .compactMap { keyColumn, value in
         let column = columns[keyColumn.place]
@@ -131,7 +131,7 @@ extension RecordFormat {
     // Nothing is known of where the value lies of a column that the table does not have; of a tombstone's key
     // neither.
     let mayBeAnywhere =
-      column.kind == nil && wasKnown || RecordKey.isDigest(key.name) && isInKey(column)
+      column.kind == nil && wasKnown || RecordName.isDigest(key.name) && isInKey(column)
     for name in column.besides where mayBeAnywhere || known.hasAside(name) {
       fields.clear(name)
     }

@@ -26,9 +26,6 @@ struct RecordKey: Sendable, Hashable {
     self.name = name
   }
 
-  /// Whether a record's name tells no more of the key than its digest.
-  static func isDigest(_ name: String) -> Bool { name.utf8.starts(with: "~h".utf8) }
-
   static func == (lhs: RecordKey, rhs: RecordKey) -> Bool {
     UTF8Bytes.equal(lhs.name, rhs.name) && lhs.values == rhs.values
   }

@@ -63,6 +63,8 @@ enum RowEdit: Sendable, Hashable {
   case moved([ColumnEdit], from: MovedRow, at: HybridTime)
   /// What the record that the row was before has had beside what it took along.
   case handed(HandOver)
+  /// What could not be handed to the record as which the row goes on, because nobody here knows which one that is.
+  case withheld(HandOver)
   /// Of which rows references are that were just set: no edit of its own, but a part of one.
   case referred([ReferenceLife])
 }

@@ -30,7 +30,9 @@ extension RecordState {
       change(to: found, rules: rules)
       return []
     case .settled(let columns, let created):
-      settle(columns, created: created, rules: rules)
+      var row = self.row ?? RecordVersion()
+      row.settle(columns, created: created, rules: rules)
+      change(to: row, rules: rules)
       return [.writeRow]
     case .restored(let columns):
       takeRestoration(of: columns, rules: rules)
@@ -43,6 +45,9 @@ extension RecordState {
     case .moved(let columns, let origin, let time):
       return takeMove(of: columns, from: origin, at: time, rules: rules)
     case .handed(let hand): return take(hand, rules: rules)
+    case .withheld(let hand):
+      keepEndedLife(hand.version.withheld(from: hand.move), rules: rules)
+      return []
     case .referred(let references):
       for reference in references { row?.note(reference) }
       return []
@@ -55,22 +60,6 @@ extension RecordState {
     row.end(at: time, deletes: rules.deletes)
     row.note(seen: forgotten)
     forgotten = []
-    change(to: row, rules: rules)
-  }
-
-  private mutating func settle(
-    _ columns: [VersionedColumn],
-    created: HybridTime,
-    rules: RowRules
-  ) {
-    var row = self.row ?? RecordVersion()
-    if row.clock.isDeleted(by: rules.deletes) {
-      row.begin(at: created)
-      row.purge = nil
-    } else {
-      row.created = max(created, row.created)
-    }
-    for column in columns { row.settle(column, rules: rules) }
     change(to: row, rules: rules)
   }
 
@@ -102,11 +91,7 @@ extension RecordState {
     // Columns that its table does not have are of newer versions of the app.
     let others = former?.columns.map { ColumnEdit(name: $0.name, value: $0.value) }
     for column in columns + (others ?? []) where row.value(of: column.name) == nil {
-      if rules.isCounter(column.name), let number = CounterSum(column.value) {
-        row.set(CounterShare(column: column.name, found: number, time: row.created))
-      } else {
-        row.set(VersionedColumn(name: column.name, value: column.value, time: row.created))
-      }
+      row.restore(column, rules: rules)
     }
     change(to: row, rules: rules)
   }
@@ -141,18 +126,9 @@ extension RecordState {
       let move = clock.move(of: former?.clock ?? clock)
     else { return nil }
     var life = former ?? RecordVersion()
-    let counters = columns.map(\.name).filter(rules.isCounter)
-    let counted = counters.map { life.clock.addition(to: $0, by: rules.writer) }
-    let before = life.clock.ancestors(rules: rules)
-    for column in columns { life.update(column, at: time, by: rules.writer, rules: rules) }
+    var hand = life.part(of: columns, at: time, going: move, rules: rules)
+    hand.ancestors.note(ancestors)
     former = life
-    let isEdited = { (name: String) in columns.contains { UTF8Bytes.equal($0.name, name) } }
-    var part = RecordVersion(columns: life.columns.filter { isEdited($0.name) })
-    for share in life.clock.shares where isEdited(share.column) { part.set(share) }
-    var hand = handOver(of: part, by: move)
-    hand.ancestors.note(before)
-    hand.counted = counted
-    hand.isPart = true
     return hand
   }
 
@@ -213,6 +189,38 @@ extension RecordClock {
 }
 
 extension RecordVersion {
+  /// Takes a column of a row that has to be there again.
+  fileprivate mutating func restore(_ column: ColumnEdit, rules: RowRules) {
+    if rules.isCounter(column.name), let number = CounterSum(column.value) {
+      set(CounterShare(column: column.name, found: number, time: created))
+    } else {
+      set(VersionedColumn(name: column.name, value: column.value, time: created))
+    }
+  }
+
+  /// Takes an edit of a row that has got another key; returns what goes along with it.
+  fileprivate mutating func part(
+    of columns: [ColumnEdit],
+    at time: HybridTime,
+    going move: RowMove,
+    rules: RowRules
+  ) -> HandOver {
+    let counters = columns.map(\.name).filter(rules.isCounter)
+    let counted = counters.map { clock.addition(to: $0, by: rules.writer) }
+    let ancestors = clock.ancestors(rules: rules)
+    for column in columns { update(column, at: time, by: rules.writer, rules: rules) }
+    let isEdited = { (name: String) in columns.contains { UTF8Bytes.equal($0.name, name) } }
+    var part = RecordVersion(columns: self.columns.filter { isEdited($0.name) })
+    for share in clock.shares where isEdited(share.column) { part.set(share) }
+    return HandOver(
+      move: move,
+      version: part.handed(by: move),
+      ancestors: ancestors,
+      counted: counted,
+      isPart: true
+    )
+  }
+
   /// Takes a column of a row that is new.
   fileprivate mutating func insert(
     _ column: ColumnEdit,
@@ -296,8 +304,23 @@ extension RecordVersion {
     }
   }
 
+  /// Takes an edit that several devices may make, of a row that is as young as the younger one of theirs.
+  fileprivate mutating func settle(
+    _ columns: [VersionedColumn],
+    created time: HybridTime,
+    rules: RowRules
+  ) {
+    if clock.isDeleted(by: rules.deletes) {
+      begin(at: time)
+      purge = nil
+    } else {
+      created = max(time, created)
+    }
+    for column in columns { settle(column, rules: rules) }
+  }
+
   /// Takes a column of an edit that several devices may make: what it adds to a counter is counted once.
-  fileprivate mutating func settle(_ column: VersionedColumn, rules: RowRules) {
+  private mutating func settle(_ column: VersionedColumn, rules: RowRules) {
     let time = max(column.time, self[column.name]?.time.successor ?? .zero)
     guard rules.isCounter(column.name) else {
       return set(VersionedColumn(name: column.name, value: column.value, time: time))

@@ -44,7 +44,7 @@ extension RecordState {
         version: version.handed(by: move),
         base: base,
         ancestors: isOfCloud ? [] : ancestors,
-        counted: isOfCloud ? [] : countedBefore(mine, rules: rules),
+        counted: isOfCloud ? [] : known?.counted(before: mine, by: rules.writer) ?? [],
         isOfCloud: isOfCloud
       )
       actions.append(.handOver(hand))
@@ -53,15 +53,6 @@ extension RecordState {
       for (move, winner) in clock.overriddenMoves { actions.append(.unite(move, into: winner)) }
     }
     return actions
-  }
-
-  /// What this database had added to the counters of a row before its edits that were not sent.
-  private func countedBefore(_ mine: RecordVersion, rules: RowRules) -> [CounterShare] {
-    guard let clock = known?.clock, clock.created == mine.created,
-      clock.isOfSameRow(as: mine.clock)
-    else { return [] }
-    return mine.clock.shares.filter { $0.writer == rules.writer }
-      .map { clock.addition(to: $0.column, by: $0.writer) }
   }
 
   /// What goes along with a row that has got another key of columns which its table has dropped: its values are in the
@@ -153,7 +144,7 @@ extension RecordState {
     }
   }
 
-  private mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
+  mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
     let former = endedLives.take { $0.clock.isOfSameRow(as: version.clock) }
     endedLives.keep(former.map { rules.join.join(version, with: $0) } ?? version)
   }
@@ -246,6 +237,15 @@ extension RecordState {
     ancestors.note(origin.version?.clock.ancestors(rules: rules) ?? [])
     change(to: new, rules: rules)
     return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
+  }
+}
+
+extension CloudRecord {
+  /// What a database had added to the counters of a row before its edits that were not sent.
+  fileprivate func counted(before mine: RecordVersion, by writer: Int64) -> [CounterShare] {
+    guard clock.created == mine.created, clock.isOfSameRow(as: mine.clock) else { return [] }
+    return mine.clock.shares.filter { $0.writer == writer }
+      .map { clock.addition(to: $0.column, by: $0.writer) }
   }
 }
 

@@ -248,8 +248,11 @@ extension RecordState {
     }
     cloud = .absent
     forgotten = []
-    // Those that have lost the key to another row are on this device alone.
-    endedLives.removeAll { row?.clock.displaces($0.clock) != true }
+    // Those that have lost the key to another row are on this device alone, and so is what waits for another record.
+    endedLives.removeAll { life in
+      guard let clock = row?.clock else { return true }
+      return !clock.displaces(life.clock) && clock.move(of: life.clock) == nil
+    }
     conflicts = 0
     // It still waits for the fetch to end, but for no word of a record.
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }

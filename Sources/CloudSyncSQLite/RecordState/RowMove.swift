@@ -32,13 +32,22 @@ struct RowMove: Sendable, Hashable {
   func precedes(_ other: RowMove) -> Bool {
     if life != other.life { return life < other.life }
     if time != other.time { return time < other.time }
-    return UTF8Bytes.order(name, other.name) < 0
+    return UTF8Bytes.order(key, other.key) < 0
+  }
+
+  /// What tells the other record's key, also where its name is another one since its table was renamed.
+  var key: String { RecordName.identity(of: name) }
+
+  /// Whether it leads to the record of a name.
+  func leads(to name: String) -> Bool {
+    UTF8Bytes.equal(self.name, name) || UTF8Bytes.equal(key, RecordName.identity(of: name))
   }
 
   /// Takes what another engine tells of the same move: the two know different parts of what had been before.
   ///
   /// Every part is joined by itself, so that all engines come to the same whole, in whatever order they hear of each other.
   fileprivate mutating func take(_ other: RowMove) {
+    if RecordName.isDigest(name) { name = other.name }
     if other.row.precedes(row) { row = other.row }
     isOfInserted = isOfInserted && other.isOfInserted
     since = min(since, other.since)
@@ -121,7 +130,7 @@ extension RecordClock {
     for one in others where !moves.contains(one) {
       // An engine that has heard more of it knows better when the row came.
       let isSame = { (move: RowMove) in
-        move.life == one.life && move.time == one.time && UTF8Bytes.equal(move.name, one.name)
+        move.life == one.life && move.time == one.time && move.leads(to: one.name)
       }
       var move = one
       if let place = moves.firstIndex(where: isSame) { move.take(moves.remove(at: place)) }
@@ -196,6 +205,15 @@ extension RecordVersion {
     if move.isUnion { handed.removeColumns(self.clock.shares.map(\.column)) }
     return handed
   }
+
+  /// What was to be handed on so, as the life that it was taken of.
+  func withheld(from move: RowMove) -> RecordVersion {
+    var clock = RecordClock()
+    clock.created = move.life
+    clock.row = move.isOfInserted ? nil : move.row
+    clock.shares = self.clock.shares
+    return RecordVersion(clock: clock, columns: columns)
+  }
 }
 
 extension RowMove {
@@ -212,7 +230,7 @@ extension RowMove {
   /// Whether the row that it leads to got its key before another one.
   func arrives(before other: RowMove) -> Bool {
     if arrival != other.arrival { return arrival < other.arrival }
-    return UTF8Bytes.order(name, other.name) < 0
+    return UTF8Bytes.order(key, other.key) < 0
   }
 
   /// When the life began that the row goes on with.

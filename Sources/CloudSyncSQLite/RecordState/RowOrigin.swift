@@ -4,18 +4,20 @@ import CloudSyncCore
 /// that had ended.
 ///
 /// So devices which insert a row with one key, without knowing of each other, insert the same one. It stays the same one when
-/// its table is renamed, and its records get other names: of the first one's the key counts.
+/// its table is renamed, and its records get other names: of the first one's the key counts, whether that is told or only its
+/// digest.
 package struct RowOrigin: Sendable {
   /// The name of the record that the row was first, as its table was called when it got another key.
   let name: String
   /// The life of a row inserted with that key which had ended before; `zero` if none had.
   let end: HybridTime
 
-  /// What the name tells of the key: all but the record type behind it.
-  private var key: String { String(name[..<(name.utf8.lastIndex(of: 0x3a) ?? name.endIndex)]) }
+  private var key: String { RecordName.identity(of: name) }
 
-  /// The record's name now that its table's rows are records of a type.
-  func name(ofType recordType: String) -> String { "\(key):\(recordType)" }
+  /// The record's name now that its table's rows are records of a type, as far as is known.
+  func name(ofType recordType: String) -> String {
+    RecordName.name(ofKey: RecordName.key(of: name), recordType: recordType)
+  }
 
   func precedes(_ other: RowOrigin) -> Bool {
     if end != other.end { return end < other.end }

@@ -124,7 +124,7 @@ struct RowFiltering: TransactionPart {
     let former = row.state.filtering.map { Reason(parent: $0.parent) }
     // A row that has got another key is in the cloud until it is there under that one.
     if let move = version.clock.move(of: version.clock) {
-      guard let (place, key) = try transaction.place(ofRecord: move.name) else { return former }
+      guard let (place, key) = try transaction.place(ofRow: move.name) else { return former }
       var target = try self.row(key, in: place)
       guard target.state.row != nil else { return former ?? Reason() }
       if target.isDeleted(by: tables[place].rules) {

@@ -32,11 +32,11 @@ struct DisplacedRows: TransactionPart {
     guard let origin = displaced.clock.row else { return nil }
     // When it was given each of its keys last, along all ways that it has gone.
     let first = origin.name(ofType: tables[row.place].format.recordType)
-    var arrivals = [first: HybridTime.zero]
+    var arrivals = [RecordName.identity(of: first): HybridTime.zero]
     var open = [first]
     var free: [LoadedRow] = []
     while let name = open.popLast(), arrivals.count <= RowMove.limit {
-      guard let (place, key) = try transaction.place(ofRecord: name), place == row.place else {
+      guard let (place, key) = try transaction.place(ofRow: name), place == row.place else {
         continue
       }
       let former = try self.row(key, in: place)
@@ -45,12 +45,13 @@ struct DisplacedRows: TransactionPart {
       let isThere = !former.isDeleted(by: tables[place].rules)
       if isOther, isThere, clock.origin(named: key.name) == origin { return nil }
       for move in clock.moves where move.row == origin {
-        if arrivals[move.name] == nil { open.append(move.name) }
-        arrivals[move.name] = max(arrivals[move.name] ?? .zero, move.arrival)
+        if arrivals[move.key] == nil { open.append(move.name) }
+        arrivals[move.key] = max(arrivals[move.key] ?? .zero, move.arrival)
       }
       if isOther, former.isFree(in: tables[place]) { free.append(former) }
     }
-    return free.max { arrivals[$0.key.name] ?? .zero < arrivals[$1.key.name] ?? .zero }
+    let arrival = { (row: LoadedRow) in arrivals[RecordName.identity(of: row.key.name)] ?? .zero }
+    return free.max { arrival($0) < arrival($1) }
   }
 
   private func move(

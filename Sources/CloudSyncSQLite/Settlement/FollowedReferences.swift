@@ -47,7 +47,7 @@ struct FollowedReferences: TransactionPart {
       // Whose key is nobody's now is settled when everything has come.
       guard !parent.isDeleted(by: tables[link.parent].rules),
         let move = parent.state.row?.clock.move(ofLife: life),
-        let (place, next) = try transaction.place(ofRecord: move.name), place == link.parent
+        let (place, next) = try transaction.place(ofRow: move.name), place == link.parent
       else { return }
       let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: place))
       if link.isInKeyOfChild {

@@ -95,6 +95,7 @@ struct CarriedRows: TransactionPart {
   ///   - source: What the state was put together from.
   ///   - digest: The digest that was stored of a clean row.
   ///   - isOtherRecord: Whether its record has another name, so that the cloud has none.
+  /// - Throws: SQLite's reason.
   func keep(
     _ state: StoredState,
     of key: RecordKey,
@@ -102,7 +103,7 @@ struct CarriedRows: TransactionPart {
     source: RecordStore.Source,
     digest: Int64? = nil,
     isOtherRecord: Bool
-  ) {
+  ) throws(SQLiteError) {
     let rules = table.rules
     let isUnchanged = isCaptured || values != nil && digest == values.map { table.digest(of: $0) }
     let renamed = state.renamed(
@@ -130,20 +131,34 @@ struct CarriedRows: TransactionPart {
       loaded: loaded
     )
     row.takeFilling(in: table, renamed: Array(renamedColumns.values))
-    if isOtherRecord { row.renameSuccessor(in: table) }
+    if isOtherRecord {
+      try renameMoves(of: &row.state.row)
+      for place in row.state.endedLives.indices {
+        var life: RecordVersion? = row.state.endedLives[place]
+        try renameMoves(of: &life)
+        if let life { row.state.endedLives[place] = life }
+      }
+    }
     transaction.keep(row)
   }
-}
 
-extension LoadedRow {
-  /// Has a row whose key was changed go on as the record that its successor is now.
-  fileprivate mutating func renameSuccessor(in table: RecordTable) {
-    state.row?
-      .renameMoves { name in
-        guard let parsed = RecordName.parse(name), case .values(let values) = parsed.key,
-          values.count == table.key.count
-        else { return name }
-        return table.format.key(spelled: values).name
-      }
+  /// Has rows whose keys were changed go on as the records that their successors are now.
+  private func renameMoves(of version: inout RecordVersion?) throws(SQLiteError) {
+    var names: [String: String] = [:]
+    for move in version?.clock.moves ?? [] {
+      names[move.name] = try presentName(ofRecord: move.name)
+    }
+    if !names.isEmpty { version?.renameMoves { names[$0] ?? $0 } }
+  }
+
+  private func presentName(ofRecord name: String) throws(SQLiteError) -> String {
+    if let parsed = RecordName.parse(name), case .values(let values) = parsed.key {
+      return values.count == table.key.count ? table.format.key(spelled: values).name : name
+    }
+    let digest = RecordName.name(
+      ofKey: RecordName.key(of: name),
+      recordType: table.format.recordType
+    )
+    return try transaction.place(ofRow: digest)?.key.name ?? digest
   }
 }

@@ -1,8 +1,8 @@
 import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
-/// Finds out whether a column of a rebuilt table has what another one had, which is declared otherwise: the digests of rows
-/// that nobody has edited tell.
+/// Finds out whether a rebuilt table has what another one had, or a column of it what another one had that is declared
+/// otherwise: the digests of rows that nobody has edited tell.
 ///
 /// A table of the former declaration makes of the values what they were.
 struct ReplacedColumn {
@@ -10,7 +10,7 @@ struct ReplacedColumn {
   /// The table as it was registered.
   let former: RegisteredTable
   let table: TableSchema
-  /// The new names of other columns by the former ones.
+  /// The new names of columns by the former ones.
   let renamed: [String: String]
 
   /// How many rows are looked at.
@@ -28,29 +28,41 @@ struct ReplacedColumn {
   ///
   /// One that is new, and filled with what others need not have had, is none of these.
   func isCarried(_ old: String, as new: String) throws(SQLiteError) -> Bool {
+    try hasMostRows(renamed.merging([old: new]) { $1 }, having: new) ?? false
+  }
+
+  /// Whether most rows of the table that another one had by their keys were in all columns the same there; nil if there are
+  /// no such rows that nobody has edited.
+  func isWholeCarried() throws(SQLiteError) -> Bool? { try hasMostRows(renamed, having: nil) }
+
+  private func hasMostRows(
+    _ renamed: [String: String],
+    having new: String?
+  ) throws(SQLiteError) -> Bool? {
     // A declaration that needs what only the app's connection has makes no table here: then nothing tells.
     guard let key = try KeyColumn.read(of: table, in: connection),
       let copy = try? FormerTable(former)
     else { return false }
     var (same, others) = (0, 0)
-    let names = copy.columns.map { $0.name == old ? new : renamed[$0.name] ?? $0.name }
+    let names = copy.columns.map { renamed[$0.name] ?? $0.name }
     let query = try rows(of: names, having: new, key: key)
     try query.forEachRow { () throws(SQLiteError) in
       let values = names.indices.map { query.value(Int32($0)) }
-      guard let place = names.firstIndex(of: new),
-        let digest = copy.digest(of: values, filled: place)
-      else { return }
+      let place = new.flatMap { names.firstIndex(of: $0) }
+      guard let digest = copy.digest(of: values, filled: place) else { return }
       if digest == query.integer(Int32(names.count)) { same += 1 } else { others += 1 }
     }
-    return same > 0 && same >= others
+    return same + others == 0 ? nil : same >= others
   }
 
   /// Rows that are known, and that nobody may have edited, with their digests.
   private func rows(
     of names: [String],
-    having column: String,
+    having column: String?,
     key: [KeyColumn]
   ) throws(SQLiteError) -> SQLiteStatement {
+    let condition = column.map { "t.\($0.quotedName) IS NOT NULL" } ?? "TRUE"
+    let isRead = StatusQuery([former]).isRead(rowOf: "k.table_id, k.key")
     let columns = names.map { name in
       table.column(named: name) == nil ? "NULL" : "t.\(name.quotedName)"
     }
@@ -60,7 +72,7 @@ struct ReplacedColumn {
         SELECT \(columns.joined(separator: ", ")), k.digest
         FROM main.\(table.name.quotedName) t
           JOIN cloudsync_known k ON k.table_id = ?1 AND k.key = \(CompoundKey.lookedUp(key, in: "t"))
-        WHERE t.\(column.quotedName) IS NOT NULL LIMIT \(Self.limit)
+        WHERE \(condition) AND \(isRead) LIMIT \(Self.limit)
         """
       )
       .bind(former.id, at: 1)
@@ -100,14 +112,14 @@ struct ReplacedColumn {
     }
 
     /// The digest that the table's row had; nil if it had nothing in a column, or cannot have been in the table.
-    func digest(of values: [SQLiteValue], filled place: Int) -> Int64? {
+    func digest(of values: [SQLiteValue], filled place: Int?) -> Int64? {
       do throws(SQLiteError) {
         try removal.run()
         for (place, value) in values.enumerated() { insertion.bind(value, at: Int32(place + 1)) }
         try insertion.run()
         var kept: [SQLiteValue] = []
         try selection.forEachRow { kept = columns.indices.map { selection.value(Int32($0)) } }
-        if kept[place] == columns[place].initial { return nil }
+        if let place, kept[place] == columns[place].initial { return nil }
         var digest = RowDigest()
         for (column, value) in zip(columns, kept) where value != column.initial {
           digest.add(.integer(column.number))

@@ -60,13 +60,13 @@ struct RowRekeying: TransactionPart {
     let key = table.key(ofRow: values)
     let isOther = UTF8Bytes.equal(name(ofFormer: rowKey), key.name) == false
     if let state = try stored.pending.state(of: formerKey) {
-      rows.keep(state, of: key, values: values, source: .pending, isOtherRecord: isOther)
+      try rows.keep(state, of: key, values: values, source: .pending, isOtherRecord: isOther)
       return try stored.pending.remove(formerKey)
     }
     guard let known = try stored.known.row(formerKey),
       let state = try rows.state(of: known, key: rowKey, values: values)
     else { return }
-    rows.keep(
+    try rows.keep(
       state,
       of: key,
       values: values,
@@ -127,7 +127,7 @@ struct RowRekeying: TransactionPart {
     else { return }
     let isOther = UTF8Bytes.equal(name(ofFormer: rowKey), key.name) == false
     let values = try table.rows(on: connection).values(of: key.values)
-    rows.keep(state, of: key, values: values, source: source, isOtherRecord: isOther)
+    try rows.keep(state, of: key, values: values, source: source, isOtherRecord: isOther)
   }
 
   /// The key that a row has now, of what is known of it; nil if that does not tell.

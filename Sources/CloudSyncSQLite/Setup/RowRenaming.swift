@@ -52,7 +52,7 @@ struct RowRenaming: TransactionPart {
     let values = try table.rows(on: connection).values(of: key.values)
     // Its record may have another name.
     if renaming.isOtherTable { try stored.pending.remove(place) }
-    rows.keep(
+    try rows.keep(
       state,
       of: key,
       values: values,
@@ -70,7 +70,7 @@ struct RowRenaming: TransactionPart {
     let key = try table.key(rowKey)
     let values = try table.rows(on: connection).values(of: key.values)
     guard let state = try rows.state(of: known, key: rowKey, values: values) else { return }
-    rows.keep(
+    try rows.keep(
       state,
       of: key,
       values: values,

@@ -21,7 +21,8 @@ struct SchemaRenaming {
 ///
 /// SQLite rewrites triggers for whatever is renamed, so their texts tell. Where a migration has removed them, a
 /// name that has come counts as one that has gone if nothing else about it is another; a table's also if it has the same
-/// key, all the columns and some of the rows, and a column's also if it has what the only one that has gone had.
+/// key, all the columns and some of the rows, or most rows as they were under whatever names of columns, and a column's
+/// also if it has what the only one that has gone had.
 struct SchemaRenamingSearch {
   let connection: SQLiteConnection
   let schema: DatabaseSchema
@@ -79,16 +80,39 @@ struct SchemaRenamingSearch {
     for table in others where declaration.hasColumns(in: table) {
       if try hasKnownRows(of: former, in: table) { alike.append(table.name) }
     }
+    if alike.isEmpty {
+      for table in others where try isCarried(former, declaration, as: table) {
+        alike.append(table.name)
+      }
+    }
     return alike.count == 1 ? alike[0] : nil
+  }
+
+  /// Whether a table has all that another one had, be it that columns have other names.
+  private func isCarried(
+    _ former: RegisteredTable,
+    _ declaration: TableDeclaration,
+    as table: TableSchema
+  ) throws(SQLiteError) -> Bool {
+    let renamed = try columnsByDeclaration(of: former, as: table)
+    let isThere = { (name: String) in table.columns.contains { $0.name == name } }
+    guard declaration.columns.allSatisfy({ isThere(renamed[$0.name] ?? $0.name) }),
+      try hasKnownRows(of: former, in: table, renamed: renamed)
+    else { return false }
+    return
+      try ReplacedColumn(connection: connection, former: former, table: table, renamed: renamed)
+      .isWholeCarried() ?? true
   }
 
   /// Whether any row that is known of a table is in another one.
   private func hasKnownRows(
     of former: RegisteredTable,
-    in table: TableSchema
+    in table: TableSchema,
+    renamed: [String: String] = [:]
   ) throws(SQLiteError) -> Bool {
-    guard try KeyColumn.read(of: table, in: connection) == former.key else { return false }
-    let isUnknown = CompoundKey.isUnknown(former.key, in: "r", ofTable: former.id)
+    let key = former.key(renamed: renamed)
+    guard try KeyColumn.read(of: table, in: connection) == key else { return false }
+    let isUnknown = CompoundKey.isUnknown(key, in: "r", ofTable: former.id)
     return
       try connection.prepare(
         "SELECT 1 FROM main.\(table.name.quotedName) AS r WHERE NOT (\(isUnknown)) LIMIT 1"
@@ -202,6 +226,13 @@ struct SchemaRenamingSearch {
 }
 
 extension RegisteredTable {
+  /// The key under the names that its columns have now.
+  fileprivate func key(renamed: [String: String]) -> [KeyColumn] {
+    key.map { column in
+      KeyColumn(name: renamed[column.name] ?? column.name, collation: column.collation)
+    }
+  }
+
   /// The table under the names that it has now: numbers and places of columns stay.
   fileprivate func renamed(
     to table: TableSchema,
@@ -213,9 +244,7 @@ extension RegisteredTable {
     present.sql = table.sql
     present.columns = columns.map { renamed[$0] ?? $0 }
     present.kept = kept.map { renamed[$0] ?? $0 }
-    present.key = key.map { column in
-      KeyColumn(name: renamed[column.name] ?? column.name, collation: column.collation)
-    }
+    present.key = key(renamed: renamed)
     // A name that another column had once is that one's no more.
     for (old, new) in renamed {
       for place in columns.indices where columns[place] == new { present.columns[place] = old }

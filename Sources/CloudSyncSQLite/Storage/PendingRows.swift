@@ -262,6 +262,19 @@ struct PendingRows {
     )
   }
 
+  /// The rows of a table that are deleted.
+  func tombstones(in table: Int64) throws(SQLiteError) -> [RowKey] {
+    try Self.keys(
+      in:
+        try connection.fixedStatement(
+          """
+          SELECT table_id, key FROM cloudsync_pending WHERE table_id = ?1 AND is_tombstone ORDER BY key
+          """
+        )
+        .bind(table, at: 1)
+    )
+  }
+
   /// The rows beside which others are kept that had their keys.
   func displacing() throws(SQLiteError) -> [RowKey] {
     try Self.keys(

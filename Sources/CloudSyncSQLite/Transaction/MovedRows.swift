@@ -3,8 +3,8 @@ import CloudSyncSQLiteSupport
 
 /// What a row gives to others because its key was changed.
 enum RowTransfer: Sendable {
-  /// To another record what the row had, of a table by its place.
-  case hand(HandOver, place: Int)
+  /// To another record what the row had.
+  case hand(HandOver, from: LoadedRow)
   /// Another record, of the first name, goes on as a third one.
   case unite(RowMove, into: RowMove, place: Int)
   /// That a row has come which was given its key.
@@ -26,7 +26,7 @@ struct MovedRows: TransactionPart {
         if !hand.isOfCloud, let staging = AssetStaging(tables[row.place], connection) {
           hand.version = staging.inlined(hand.version, of: row)
         }
-        transaction.transfers.append(.hand(hand, place: row.place))
+        transaction.transfers.append(.hand(hand, from: row))
       case .unite(let move, let winner):
         transaction.transfers.append(.unite(move, into: winner, place: row.place))
       case .writeRow, .forget, .fetch, .lookUp, .renumber: break
@@ -36,11 +36,18 @@ struct MovedRows: TransactionPart {
 
   /// Does what was noted, and what follows from it.
   func carryOut() throws(SQLiteError) {
+    var awaited: Set<Int> = []
     while !transaction.transfers.isEmpty {
       switch transaction.transfers.removeFirst() {
-      case .hand(let hand, let place): try self.hand(hand, in: place)
+      case .hand(let hand, let row): try self.hand(hand, of: row)
       case .unite(let move, let winner, let place): try unite(move, into: winner, in: place)
-      case .arrival(let key, let place): try settleArrival(key, in: place)
+      case .arrival(let key, let place):
+        if RecordName.isDigest(key.name) { awaited.insert(place) }
+        try settleArrival(key, in: place)
+      }
+      if transaction.transfers.isEmpty {
+        for place in awaited.sorted() { try handWithheld(in: place) }
+        awaited = []
       }
     }
   }
@@ -105,7 +112,7 @@ struct MovedRows: TransactionPart {
     for winner: RowMove,
     in place: Int
   ) throws(SQLiteError) {
-    guard let (found, key) = try transaction.place(ofRecord: move.name), found == place else {
+    guard let (found, key) = try transaction.place(ofRow: move.name), found == place else {
       return
     }
     let row = try self.row(key, in: place)
@@ -146,13 +153,13 @@ struct MovedRows: TransactionPart {
     guard let version = row.state.row, let origin = version.clock.row,
       !row.isDeleted(by: tables[place].rules),
       case let name = origin.name(ofType: tables[place].format.recordType),
-      let (found, first) = try transaction.place(ofRecord: name), found == place,
+      let (found, first) = try transaction.place(ofRow: name), found == place,
       let clock = try self.row(first, in: place).state.row?.clock,
       let known = clock.move(of: origin)
     else { return }
     // What has brought it here may have followed another row's key, and give way to every key that somebody has given it.
     var arrival =
-      clock.moves.last { $0.row == origin && UTF8Bytes.equal($0.name, key.name) } ?? known
+      clock.moves.last { $0.row == origin && $0.leads(to: key.name) } ?? known
     arrival.name = key.name
     arrival.arrival = version.created
     arrival.isUnion = false
@@ -162,9 +169,14 @@ struct MovedRows: TransactionPart {
   /// Gives a record what the one has had that its row was before.
   ///
   /// The record need not have come yet: it is made then, and joined with what comes.
-  private func hand(_ hand: HandOver, in place: Int) throws(SQLiteError) {
-    guard let (found, key) = try transaction.place(ofRecord: hand.move.name), found == place
-    else { return }
+  private func hand(_ hand: HandOver, of origin: LoadedRow) throws(SQLiteError) {
+    let place = origin.place
+    guard let (found, key) = try transaction.place(ofRow: hand.move.name) else {
+      // Its name does not tell its key: that is known when the record comes.
+      try reduce(.edited(.withheld(hand)), of: origin.key, in: place)
+      return
+    }
+    guard found == place else { return }
     let table = tables[place]
     var hand = hand
     hand.version.removeColumns(table.key)
@@ -178,6 +190,16 @@ struct MovedRows: TransactionPart {
       }
     }
     try reduce(.edited(.handed(hand)), of: key, in: place)
+  }
+
+  /// Hands on what waits for records whose names do not tell their keys, as far as these have come.
+  private func handWithheld(in place: Int) throws(SQLiteError) {
+    let stored = try stored.pending.tombstones(in: tables[place].id)
+    let keys = transaction.keys(stored: stored) { $0.place == place && $0.hasWithheld }
+    for key in keys {
+      guard let row = try transaction.row(key), row.hasWithheld else { continue }
+      try reduce(.edited(.renamed([])), of: row.key, in: place)
+    }
   }
 
   /// Gives columns a time that somebody has set unseen: the other record has them from the same edit, with another value.
@@ -213,7 +235,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) {
     guard let (gone, winning) = try parting(of: move, and: winner, in: place) else { return }
     let kept = winning.last
-    guard let (found, key) = try transaction.place(ofRecord: gone.name), found == place else {
+    guard let (found, key) = try transaction.place(ofRow: gone.name), found == place else {
       return
     }
     let row = try self.row(key, in: place)
@@ -241,7 +263,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) -> (gone: RowMove, winning: Moves)? {
     guard let one = try end(of: move, in: place, told: clocks),
       let other = try end(of: winner, in: place, told: clocks),
-      !UTF8Bytes.equal(one.last.name, other.last.name)
+      !one.last.leads(to: other.last.name)
     else { return nil }
     return one.gives(wayTo: other) ? (one.last, other) : (other.last, one)
   }
@@ -255,7 +277,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) -> Moves? {
     var moves = Moves(last: move, made: move.isFollowing ? nil : move)
     for _ in 0..<RowMove.limit {
-      guard let (found, key) = try transaction.place(ofRecord: moves.last.name), found == place
+      guard let (found, key) = try transaction.place(ofRow: moves.last.name), found == place
       else { return nil }
       var clock = clocks[key.name]
       if clock == nil { clock = try row(key, in: place).state.row?.clock }
@@ -268,6 +290,12 @@ struct MovedRows: TransactionPart {
 }
 
 extension LoadedRow {
+  /// Whether something is kept of it that waits for the record as which it goes on.
+  fileprivate var hasWithheld: Bool {
+    guard let clock = state.row?.clock else { return false }
+    return state.endedLives.contains { clock.move(of: $0.clock) != nil }
+  }
+
   /// The row that a move has led here, and whether it is there: another one may have got its key since, and displaced it;
   /// nil if there is none.
   fileprivate func version(after move: RowMove) -> (RecordVersion, isThere: Bool)? {

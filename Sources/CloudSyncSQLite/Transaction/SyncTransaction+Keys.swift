@@ -59,7 +59,7 @@ extension RowEdit {
       case .updated(let columns, _), .inserted(let columns, _), .moved(let columns, _, _):
         columns.compactMap { column in column.former.map { (column.name, $0) } }
       case .deleted(let columns, _): columns.map { ($0.name, $0.value) }
-      case .lost, .found, .settled, .restored, .renamed, .handed, .referred: []
+      case .lost, .found, .settled, .restored, .renamed, .handed, .withheld, .referred: []
       }
     return fields.compactMap { name, field in
       if case .value(let value)? = ValueCodec.decode(field) { (name, value) } else { nil }
@@ -79,9 +79,44 @@ extension SyncTransaction {
   /// A name that has no more than a key's digest is looked for among the long keys of what is known.
   func place(ofRecord name: String) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
     if let found = tables.place(ofRecord: name) ?? digestKeys[name] { return found }
-    guard RecordKey.isDigest(name), let parsed = RecordName.parse(name), parsed.key == .digest,
-      let place = tables.place(named: parsed.table)
+    return try DigestName(name, in: self)?.knownRow { UTF8Bytes.equal($0.name, name) }
+  }
+
+  /// The same of a record that a row's history tells of: its name may tell the digest of a key that fits into it, since the
+  /// table had a longer name once.
+  func place(ofRow name: String) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
+    if let found = tables.place(ofRecord: name) ?? digestKeys[name] { return found }
+    return try DigestName(name, in: self)?.row()
+  }
+}
+
+/// The name of a record that has no more than the digest of its row's key.
+private struct DigestName: TransactionPart {
+  let transaction: SyncTransaction
+  private let place: Int
+  private let digest: String
+
+  /// Reads a name; nil if it is another one, or of no table that there is.
+  init?(_ name: String, in transaction: SyncTransaction) {
+    guard let parsed = RecordName.parse(name), parsed.key == .digest,
+      let place = transaction.tables.place(named: parsed.table)
     else { return nil }
+    (self.transaction, self.place, digest) = (transaction, place, RecordName.key(of: name))
+  }
+
+  /// The row whose key has the digest.
+  func row() throws(SQLiteError) -> (place: Int, key: RecordKey)? {
+    let isMeant = { (key: RecordKey) in UTF8Bytes.equal(RecordName.identity(of: key.name), digest) }
+    if let row = transaction.rows.values.first(where: { $0.place == place && isMeant($0.key) }) {
+      return (place, row.key)
+    }
+    return try knownRow(where: isMeant)
+  }
+
+  /// A row among those with long keys of what is known.
+  func knownRow(
+    where isMeant: (RecordKey) -> Bool
+  ) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
     let table = tables[place]
     // A digest stands for what does not fit into a name, of which each byte of a key takes three at most.
     let room = RecordRules.maximumNameLength - table.format.recordType.utf8.count
@@ -98,7 +133,7 @@ extension SyncTransaction {
     defer { query.reset() }
     while try query.step() {
       let key = try table.key(query.value(0))
-      if UTF8Bytes.equal(key.name, name) { return (place, key) }
+      if isMeant(key) { return (place, key) }
     }
     return nil
   }

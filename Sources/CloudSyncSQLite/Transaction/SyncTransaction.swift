@@ -142,7 +142,7 @@ final class SyncTransaction {
     rows[row.rowKey] = row
     loose.note(row, in: tables)
     // What is not stored yet is not found there by whoever asks whose name it is.
-    if RecordKey.isDigest(row.key.name) { digestKeys[row.key.name] = (row.place, row.key) }
+    if RecordName.isDigest(row.key.name) { digestKeys[row.key.name] = (row.place, row.key) }
     if let name = row.state.placement.awaited { awaiting[name, default: []].insert(row.rowKey) }
     if row.needsWrite { unwritten.insert(row.rowKey) } else { unwritten.remove(row.rowKey) }
   }

@@ -212,7 +212,7 @@ extension LoadedRow {
         }
       case .deleted(let former, _): columns = former
       case .inserted, .lost, .found, .restored, .renamed, .settled, .moved, .handed,
-        .referred:
+        .withheld, .referred:
         break
       }
     }

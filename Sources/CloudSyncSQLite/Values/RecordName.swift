@@ -44,13 +44,38 @@ package struct RecordName: Sendable, Hashable {
   ///   - key: The values of the key's columns, in the key's order.
   /// - Returns: A name that the cloud takes.
   package static func make(recordType: String, key: [SQLiteValue]) -> String {
-    let room = RecordRules.maximumNameLength - recordType.utf8.count - 1
-    if key.count == 1, case .text(let text) = key[0], text.utf8.count <= room, isPlain(text) {
-      return "\(text):\(recordType)"
+    if key.count == 1, case .text(let text) = key[0], isPlain(text) {
+      return name(ofKey: text, recordType: recordType)
     }
-    let form = "~" + key.map(form).joined(separator: ",")
-    if form.utf8.count <= room { return "\(form):\(recordType)" }
-    return "~h\(Hexadecimal.text(of: SHA256.digest(of: Array(form.utf8)))):\(recordType)"
+    return name(ofKey: "~" + key.map(form).joined(separator: ","), recordType: recordType)
+  }
+
+  /// Returns the name of a record of a type, with what the name of one of any type tells of the key.
+  static func name(ofKey text: String, recordType: String) -> String {
+    let room = RecordRules.maximumNameLength - recordType.utf8.count - 1
+    return "\(text.utf8.count <= room ? text : digest(ofKey: text)):\(recordType)"
+  }
+
+  /// What a name tells of the key: all but the record type behind it.
+  static func key(of name: String) -> String {
+    String(name[..<(name.utf8.lastIndex(of: 0x3a) ?? name.endIndex)])
+  }
+
+  /// What tells a row's key from every other, by the name of a record of whatever type: a key that some types have no room
+  /// for is told by its digest.
+  static func identity(of name: String) -> String {
+    let text = key(of: name)
+    let room = RecordRules.maximumNameLength - CloudName.maximumTypeByteCount - 1
+    return text.utf8.count <= room ? text : digest(ofKey: text)
+  }
+
+  /// Whether a name tells no more of the key than its digest.
+  static func isDigest(_ name: String) -> Bool { name.utf8.starts(with: "~h".utf8) }
+
+  private static func digest(ofKey text: String) -> String {
+    if isDigest(text) { return text }
+    let form = text.utf8.first == 0x7e ? text : "~" + form(of: .text(text))
+    return "~h" + Hexadecimal.text(of: SHA256.digest(of: Array(form.utf8)))
   }
 
   /// Reads a name; nil if no row's record has it.
@@ -62,7 +87,7 @@ package struct RecordName: Sendable, Hashable {
     guard text.utf8.first == 0x7e else {
       return checked(RecordName(table: table, key: .values([.text(text)])), name: name, type: type)
     }
-    if text.hasPrefix("~h") {
+    if isDigest(text) {
       let digits = text.utf8.dropFirst(2)
       let isDigest = digits.count == 64 && Hexadecimal.bytes(of: text.dropFirst(2)) != nil
       return isDigest ? RecordName(table: table, key: .digest) : nil

@@ -77,7 +77,7 @@ struct RowWriting: TransactionPart {
           tables.enforcesForeignKeys ? true : try isKnownToBeMissing(key, in: link.parent)
         if isAwaited { names.append(key.name) }
         // Such a name does not tell the key.
-        if RecordKey.isDigest(key.name) { transaction.digestKeys[key.name] = (link.parent, key) }
+        if RecordName.isDigest(key.name) { transaction.digestKeys[key.name] = (link.parent, key) }
       } else if !tables.enforcesForeignKeys {
         continue
       } else if try parent.rows(on: connection).hasRow(where: link.referencedColumns, are: values) {

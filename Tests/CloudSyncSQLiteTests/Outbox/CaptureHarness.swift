@@ -78,7 +78,7 @@ final class CaptureHarness {
     for edit in row.edits {
       switch edit {
       case .deleted: copy[id] = nil
-      case .renamed, .moved, .handed, .referred: break
+      case .renamed, .moved, .handed, .withheld, .referred: break
       case .inserted(let columns, _), .found(let columns), .restored(let columns):
         var values: [String: FieldValue] = [:]
         for column in columns { values[column.name] = column.value }
@@ -152,6 +152,7 @@ final class CaptureHarness {
     case .restored(let columns): "!\(list(columns))"
     case .renamed(let moves): ">\(moves.map(\.name))"
     case .moved(let columns, _, let time): "<\(list(columns))@\(time)"
+    case .withheld(let hand): "%\(hand.version.columns.map(\.name))"
     case .handed(let hand): "&\(hand.version.columns.map(\.name))@\(hand.version.created)"
     case .referred(let references): "^\(references.map(\.column))"
     }

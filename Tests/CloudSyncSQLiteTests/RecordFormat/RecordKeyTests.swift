@@ -88,7 +88,7 @@ struct RecordKeyTests {
   func digests() throws {
     let format = try format(["BINARY", "NOCASE"])
     let key = format.key(spelled: [.text(String(repeating: "K", count: 300)), .null])
-    #expect(RecordKey.isDigest(key.name))
+    #expect(RecordName.isDigest(key.name))
     var record = format.record(
       RecordVersion(
         columns: [
