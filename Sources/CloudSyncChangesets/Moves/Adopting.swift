@@ -104,7 +104,7 @@ struct Adopting {
       let rows = (state.table(table.name)?.rows ?? [])
         .compactMap { row in
           let gone = row.cells.filter { cell in
-            cell.new != .null && !table.columns.contains { $0.isSameName(as: cell.column) }
+            cell.new != .null && !table.columns.contains { $0.hasSameBytes(as: cell.column) }
           }
           return RowDelta(
             updating: row.key,

@@ -113,7 +113,7 @@ struct Migrating {
     for table in work.tables.tables {
       var fills: [TableDelta.Fill] = []
       if let before = former.table(table.name) {
-        for name in table.columns where !before.columns.contains(where: { $0.isSameName(as: name) })
+        for name in table.columns where !before.columns.contains(where: { $0.hasSameBytes(as: name) })
         {
           fills.append(
             .init(

@@ -35,7 +35,7 @@ extension ChangesetRepository {
   /// - Throws: That there is no such table, or that its key has not so many columns.
   public func key(of table: String, _ texts: [String]) throws(ChangesetError) -> [FieldValue] {
     try read { (work) throws(ChangesetError) in
-      guard let tracked = work.tables.table(table) else {
+      guard let tracked = work.tables.table(called: table) else {
         throw ChangesetError(.misuse, "there is no table “\(table)” in the history")
       }
       guard texts.count == tracked.key.count else {
