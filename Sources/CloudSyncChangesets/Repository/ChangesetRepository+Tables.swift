@@ -92,6 +92,7 @@ extension ChangesetRepository {
   ///
   /// While an older commit is checked out nothing is migrated, unless its branch has tables or columns which this app
   /// lacks: then the tables are changed and no commit is made, and the branch can be switched to after that.
+  /// If the older commit has columns that are gone by now, the rows become those of the branch at once.
   ///
   /// - Parameters:
   ///   - database: The database, whose rows are all committed.
