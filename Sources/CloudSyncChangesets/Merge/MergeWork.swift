@@ -62,7 +62,11 @@ package final class MergeWork {
     let base = try base(of: bases, isPlain: false)
     let mine = try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
-    var merge = DeltaMerge(rules: rules, isOntoOurs: true)
+    var merge = DeltaMerge(
+      rules: rules,
+      isOntoOurs: true,
+      starts: starts(over: bases, [ours], [theirs].compactMap(\.self))
+    )
     try merge.merge(ours: mine, theirs: other)
     return try plan(merge, ours: ours, theirs: theirs ?? ours, nets: (mine, other))
   }
@@ -83,7 +87,8 @@ package final class MergeWork {
       rules: isPlain ? rules.plain : rules,
       isOntoOurs: mine.cellCount(without: rules.constants)
         >= other.cellCount(without: rules.constants),
-      questions: questions
+      questions: questions,
+      starts: starts(over: base.commits, [ours], [theirs])
     )
     try merge.merge(ours: mine, theirs: other)
     return try plan(merge, ours: ours, theirs: theirs, nets: (mine, other))
@@ -111,6 +116,14 @@ package final class MergeWork {
       computed: merge.computed,
       rules: merge.rules
     )
+  }
+
+  private func starts(
+    over bases: [ChangesetID],
+    _ ours: [ChangesetID],
+    _ theirs: [ChangesetID]
+  ) -> CounterStarts {
+    CounterStarts(graph: graph, names: names, bases: bases, ours: ours, theirs: theirs)
   }
 
   // MARK: Migrations
@@ -203,9 +216,14 @@ package final class MergeWork {
   ) throws(ChangesetError) -> MergeBase {
     let mine = try graph.changes(from: below, to: base, as: names)
     let other = try graph.changes(from: below, to: MergeBase(commit: commit), as: names)
-    var merge = DeltaMerge(rules: isPlain ? rules.plain : rules, isOntoOurs: true)
+    var merge = DeltaMerge(
+      rules: isPlain ? rules.plain : rules,
+      isOntoOurs: true,
+      starts: starts(over: below.commits, base.commits, [commit])
+    )
     try merge.merge(ours: mine, theirs: other)
     var merged = base
+    merged.others.append(commit)
     merged.delta = try composing { () throws(ByteFault) in
       try base.delta.followed(by: merge.changes)
     }

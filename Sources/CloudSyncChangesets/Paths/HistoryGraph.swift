@@ -90,6 +90,18 @@ final class HistoryGraph: CommitGraph {
     }
   }
 
+  func beginning(
+    of key: RowKey,
+    in table: String,
+    at id: ChangesetID,
+    beside bases: [ChangesetID],
+    as names: PresentNames
+  ) throws(ChangesetError) -> [CellValue]? {
+    let bases = try bases.map { (id) throws(ChangesetError) in try number(id: id) }
+    return try RowBeginnings(work: work, bases: bases, names: names)
+      .beginning(of: key, in: table, at: number(id: id))
+  }
+
   func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> {
     let all = if let doubled { doubled } else { try readDoubled() }
     doubled = all

@@ -23,6 +23,7 @@ final class HistoryMergeChecker: SimulationChecker {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
         let state = try HistoryFold.state(
           after: parents.first,
+          and: parents.count > 1 ? parents[1] : nil,
           changes: entry.commit.changes,
           writer: number,
           isMigration: entry.commit.header.kind == .migration
