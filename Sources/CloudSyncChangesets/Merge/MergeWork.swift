@@ -50,17 +50,31 @@ package final class MergeWork {
   /// Plans the merge over bases that are given, such as a commit which is taken back; none is the empty database.
   ///
   /// No handler is asked, and the changes are against ours.
+  ///
+  /// - Parameters:
+  ///   - bases: The bases.
+  ///   - ours: What the changes are against.
+  ///   - theirs: What comes to it; nil for the empty database.
+  ///   - known: What leads from the base to ours under the present names, if somebody knows it.
+  /// - Returns: The plan.
+  /// - Throws: That the history is damaged, or lacks changes.
   package func plan(
     over bases: [ChangesetID],
     ours: ChangesetID,
-    theirs: ChangesetID?
+    theirs: ChangesetID?,
+    known: (PresentNames) throws(ChangesetError) -> StateDelta? = { (_) throws(ChangesetError) in
+      nil
+    }
   ) throws(ChangesetError) -> MergePlan {
     let others = bases + [theirs].compactMap(\.self)
     names = try graph.presentNames { () throws(ChangesetError) in
       try migrations(one: [ours], other: others) + migrations(below: bases)
     }
     let base = try base(of: bases, isPlain: false)
-    let mine = try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
+    let mine =
+      if let known = try known(names) { known } else {
+        try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
+      }
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
     var merge = DeltaMerge(
       rules: rules,
