@@ -46,7 +46,7 @@ final class HistoryGraph: CommitGraph {
   func presentNames(
     after migrations: () throws(ChangesetError) -> [ChangesetID]
   ) throws(ChangesetError) -> PresentNames {
-    guard try hasFormerNames() else { return PresentNames() }
+    guard try hasFormerNames(), !HistoryMutant.unseenRename.isPresent else { return PresentNames() }
     let migrations = Set(try migrations())
     if let known = names[migrations] { return known }
     let rows = try migrations.sorted()

@@ -16,7 +16,7 @@ final class HistoryMergeModel {
 
   init(rules: SimulatedMergeRules, schema: SimulatedSchema) {
     self.rules = rules
-    let tables = schema.tables(version: .init())
+    let tables = schema.tables(version: schema.newest)
     defaults = Dictionary(
       uniqueKeysWithValues: tables.map { table in
         (table.name, Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0.initial) }))
