@@ -95,7 +95,7 @@ struct TakenUpNames {
           throw ChangesetError(
             .needsMigration,
             "column \(former.name.quotedName) of table \(table.name.quotedName) is gone, and \(column.name.quotedName) holds"
-              + " the same in \(telling) of \(pairs.count) rows; say whether it was renamed"
+              + " the same in \(telling) of \(pairs.count) rows; say by “renamed” whether it is the same"
           )
         }
         names[former.name] = column.name

@@ -121,6 +121,7 @@ enum HistoryBasics {
       let all = try ChangesetRepository.tables(of: database)
       names = try DatabaseArguments(target.arguments).tables(names: all, orElse: nil)
     }
+    let renamed = try renames(target: target)
     do {
       let repository = try target.repository()
       if names == nil {
@@ -128,7 +129,7 @@ enum HistoryBasics {
         return repository
       }
     } catch let error as ChangesetError where error.code == .needsMigration {}
-    try ChangesetRepository.rescan(database, tables: names, renamed: renames(target: target))
+    try ChangesetRepository.rescan(database, tables: names, renamed: renamed)
     return try target.repository()
   }
 
