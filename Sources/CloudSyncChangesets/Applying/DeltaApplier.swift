@@ -23,8 +23,12 @@ struct DeltaApplier {
     guard touched.contains(where: \.table.hasAppTriggers), try mayRunTriggers() else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
-    try check(touched)
-    try write(delta, refusals: .leaves)
+    if HistoryMutant.checkedLate.isPresent {
+      try write(delta)
+    } else {
+      try check(touched)
+      try write(delta, refusals: .leaves)
+    }
     let actual = try uncommitted.changes(at: .zero)
     let correction = try reading("what triggers have done") { () throws(ByteFault) in
       try actual.inverted(at: .zero).followed(by: delta)

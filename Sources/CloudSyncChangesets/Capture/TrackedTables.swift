@@ -15,7 +15,13 @@ struct TrackedTables: Sendable {
   var isParking = false
   let defaults = ConstantDefaults()
 
-  func table(_ name: String) -> TrackedTable? { tables.first { $0.name.isSameName(as: name) } }
+  /// The table that changes call so, byte by byte.
+  func table(_ name: String) -> TrackedTable? { tables.first { $0.name.hasSameBytes(as: name) } }
+
+  /// The table that people call so.
+  func table(called name: String) -> TrackedTable? {
+    tables.first { $0.name.isSameName(as: name) }
+  }
 
   /// What a row has in a column, which may be one of its key.
   func value(

@@ -35,8 +35,11 @@ package struct SchemaDescription: Sendable, Hashable {
     package var uniqueKeys: [UniqueKey]
     package var foreignKeys: [TableSchema.ForeignKey]
 
+    /// The column of a name, byte by byte: changes name columns so. Those of the key are named by none.
     package func column(_ name: String) -> Column? {
-      columns.first { $0.name.isSameName(as: name) }
+      columns.first {
+        $0.name.hasSameBytes(as: name) || $0.keyPlace > 0 && $0.name.isSameName(as: name)
+      }
     }
   }
 
@@ -50,7 +53,8 @@ package struct SchemaDescription: Sendable, Hashable {
     self.tables = tables.map { Table($0) }.sorted { $0.name.precedesByBytes($1.name) }
   }
 
-  package func table(_ name: String) -> Table? { tables.first { $0.name.isSameName(as: name) } }
+  /// The table of a name, byte by byte.
+  package func table(_ name: String) -> Table? { tables.first { $0.name.hasSameBytes(as: name) } }
 
   /// Whether it has every table and column of another schema, with the same keys.
   package func covers(_ other: SchemaDescription) -> Bool {

@@ -47,10 +47,12 @@ struct MigratedCommits {
       return try work.knows(schema: end.schema)
     }
     var rows = ends
+    var placed = known
+    for end in ends { placed.add([], for: end) }
     for end in ends {
-      var placed = known
-      for other in ends where other.seq != end.seq { placed.add([], for: other) }
+      placed.remove(end)
       rows += try rebasing.bases(of: end, placed: placed)
+      placed.add([], for: end)
     }
     var needed: [Int64: LogRow] = [:]
     for row in rows where try work.knows(schema: row.schema) == false {

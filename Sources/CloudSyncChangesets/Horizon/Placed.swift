@@ -18,6 +18,9 @@ struct Placed {
   /// Whether a commit is not in the others' history yet.
   func isOpen(_ row: LogRow) -> Bool { row.isBeside && rows[row.seq] == nil }
 
+  /// Takes a commit as not put on top.
+  mutating func remove(_ row: LogRow) { rows[row.seq] = nil }
+
   mutating func add(_ made: [LogRow], for row: LogRow) { rows[row.seq] = made }
 
   /// The commits that one goes on from, and those that it stands for: all that these have it has.

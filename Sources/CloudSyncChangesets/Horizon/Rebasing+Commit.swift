@@ -34,7 +34,8 @@ extension Rebasing {
     row: LogRow,
     onto target: LogRow,
     placed: Placed,
-    _ migrated: MigratedCommits
+    _ migrated: MigratedCommits,
+    _ line: RebaseLine
   ) throws(ChangesetError) -> LogRow {
     let bases = try bases(of: row, placed: placed)
       .map { (base) throws(ChangesetError) in
@@ -42,7 +43,7 @@ extension Rebasing {
       }
     // What its maker's migration would make of it is named too: nothing is left to do for that either.
     let top = try migrated.readable(row)
-    let plan = try Merging(work).rebase(of: top, over: bases, onto: target)
+    let plan = try Merging(work).rebase(of: top, over: bases, onto: target, along: line)
     let commits = try open(before: row, placed: placed)
     let originals = try originals(of: commits, placed)
     var header = CommitHeader(

@@ -138,13 +138,14 @@ struct Rebasing {
     let wanted = ready.filter { branch == nil || $0.branch == branch }
     if wanted.isEmpty, let obstacle { throw obstacle }
     var placed = try Placed(work)
+    let line = RebaseLine(work)
     let required = Set(try withForks(of: ready).map(\.seq))
     for old in try OpenCommits(work: work, heads: ready, placed).ends(before: wanted) {
       if try placed.take(doubled: old) { continue }
       // What no app can read any more goes with what was made of it.
       if !required.contains(old.seq), try migrated.has(old) == false { continue }
       let target = try target(for: old, placed: placed, horizon: horizon)
-      let row = try rebase(row: old, onto: target, placed: placed, migrated)
+      let row = try rebase(row: old, onto: target, placed: placed, migrated, line)
       placed.add([row], for: old)
       try work.heads.replace(by: row, after: [target])
     }

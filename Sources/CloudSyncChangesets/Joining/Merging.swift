@@ -77,9 +77,16 @@ struct Merging {
   func rebase(
     of row: LogRow,
     over bases: [LogRow],
-    onto target: LogRow
+    onto target: LogRow,
+    along line: RebaseLine
   ) throws(ChangesetError) -> MergePlan {
-    try settled(plan: try merges.plan(over: bases.map(\.id), ours: target.id, theirs: row.id))
+    let plan = try merges.plan(over: bases.map(\.id), ours: target.id, theirs: row.id) {
+      (names) throws(ChangesetError) in
+      // Several bases are merged first.
+      guard bases.count < 2 else { return nil }
+      return try line.changes(from: bases.first?.seq, to: target.seq, as: names)
+    }
+    return try settled(plan: plan)
   }
 
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {

@@ -7,6 +7,8 @@ struct CellMerge {
   let rules: TableMergePolicy
   /// Whether the row was there before.
   let hasBase: Bool
+  /// What columns began with on both sides, where the row was not there before.
+  var starts: [String: SQLiteValue] = [:]
   /// What the cells become, in the order in which they were added.
   private(set) var cells: [CellDelta] = []
   private var kept: [MergeConflict.Cell] = []
@@ -30,8 +32,9 @@ struct CellMerge {
       return
     }
     let policy = rules.policy(for: ours.column)
+    let start = hasBase ? ours.old : starts[ours.column]
     // Two additions of the same amount are two; a number that two rows began with is one.
-    if ours.new == theirs.new, !policy.isSum || !hasBase {
+    if ours.new == theirs.new, !policy.isSum || start == nil || start == ours.new {
       var cell = ours
       cell.time = max(ours.time, theirs.time)
       cells.append(cell)
@@ -39,7 +42,7 @@ struct CellMerge {
     }
     let conflict = ColumnConflict(
       column: ours.column,
-      ancestor: hasBase ? FieldValue(ours.old) : nil,
+      ancestor: start.map { FieldValue($0) },
       local: FieldValue(ours.new),
       localTime: ours.time,
       server: FieldValue(theirs.new),

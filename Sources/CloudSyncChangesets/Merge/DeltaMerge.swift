@@ -8,6 +8,8 @@ struct DeltaMerge {
   let isOntoOurs: Bool
   /// Who is asked about rows of which something is lost; nil for the policies alone.
   let questions: MergeQuestions?
+  /// Nil where nobody knows what rows began with.
+  let starts: CounterStarts?
 
   /// What leads from that side to the merge.
   private(set) var changes = StateDelta()
@@ -17,10 +19,16 @@ struct DeltaMerge {
   /// The values that neither side has had.
   private(set) var computed: [MergePlan.ComputedValue] = []
 
-  init(rules: MergeRules, isOntoOurs: Bool, questions: MergeQuestions? = nil) {
+  init(
+    rules: MergeRules,
+    isOntoOurs: Bool,
+    questions: MergeQuestions? = nil,
+    starts: CounterStarts? = nil
+  ) {
     self.rules = rules
     self.isOntoOurs = isOntoOurs
     self.questions = questions
+    self.starts = starts
   }
 
   /// Merges two sides' net changes from their base.
@@ -65,7 +73,8 @@ struct DeltaMerge {
       }
     }
     let (ours, theirs) = isOntoOurs ? (first, second) : (second, first)
-    let merge = RowMerge(table: table, rules: rules.table(table), ours: ours, theirs: theirs)
+    var merge = RowMerge(table: table, rules: rules.table(table), ours: ours, theirs: theirs)
+    if let starts { merge.starts = try starts.starts(of: merge) }
     var outcome = try merge.outcome()
     if outcome.conflict != nil, let questions {
       guard let answered = try questions.outcome(of: merge, automatic: outcome) else { return nil }

@@ -6,6 +6,11 @@ struct MergeBase: Sendable {
   var commit: ChangesetID?
   /// What leads from the commit's state to it.
   var delta = StateDelta()
+  /// The commits that were merged into it besides, in order.
+  var others: [ChangesetID] = []
+
+  /// All commits that a row of it may come from.
+  var commits: [ChangesetID] { [commit].compactMap(\.self) + others }
 }
 
 extension CommitGraph {

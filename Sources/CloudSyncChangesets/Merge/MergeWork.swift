@@ -50,19 +50,37 @@ package final class MergeWork {
   /// Plans the merge over bases that are given, such as a commit which is taken back; none is the empty database.
   ///
   /// No handler is asked, and the changes are against ours.
+  ///
+  /// - Parameters:
+  ///   - bases: The bases.
+  ///   - ours: What the changes are against.
+  ///   - theirs: What comes to it; nil for the empty database.
+  ///   - known: What leads from the base to ours under the present names, if somebody knows it.
+  /// - Returns: The plan.
+  /// - Throws: That the history is damaged, or lacks changes.
   package func plan(
     over bases: [ChangesetID],
     ours: ChangesetID,
-    theirs: ChangesetID?
+    theirs: ChangesetID?,
+    known: (PresentNames) throws(ChangesetError) -> StateDelta? = { (_) throws(ChangesetError) in
+      nil
+    }
   ) throws(ChangesetError) -> MergePlan {
     let others = bases + [theirs].compactMap(\.self)
     names = try graph.presentNames { () throws(ChangesetError) in
       try migrations(one: [ours], other: others) + migrations(below: bases)
     }
     let base = try base(of: bases, isPlain: false)
-    let mine = try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
+    let mine =
+      if let known = try known(names) { known } else {
+        try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
+      }
     let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
-    var merge = DeltaMerge(rules: rules, isOntoOurs: true)
+    var merge = DeltaMerge(
+      rules: rules,
+      isOntoOurs: true,
+      starts: starts(over: bases, [ours], [theirs].compactMap(\.self))
+    )
     try merge.merge(ours: mine, theirs: other)
     return try plan(merge, ours: ours, theirs: theirs ?? ours, nets: (mine, other))
   }
@@ -83,7 +101,8 @@ package final class MergeWork {
       rules: isPlain ? rules.plain : rules,
       isOntoOurs: mine.cellCount(without: rules.constants)
         >= other.cellCount(without: rules.constants),
-      questions: questions
+      questions: questions,
+      starts: starts(over: base.commits, [ours], [theirs])
     )
     try merge.merge(ours: mine, theirs: other)
     return try plan(merge, ours: ours, theirs: theirs, nets: (mine, other))
@@ -111,6 +130,14 @@ package final class MergeWork {
       computed: merge.computed,
       rules: merge.rules
     )
+  }
+
+  private func starts(
+    over bases: [ChangesetID],
+    _ ours: [ChangesetID],
+    _ theirs: [ChangesetID]
+  ) -> CounterStarts {
+    CounterStarts(graph: graph, names: names, bases: bases, ours: ours, theirs: theirs)
   }
 
   // MARK: Migrations
@@ -203,9 +230,14 @@ package final class MergeWork {
   ) throws(ChangesetError) -> MergeBase {
     let mine = try graph.changes(from: below, to: base, as: names)
     let other = try graph.changes(from: below, to: MergeBase(commit: commit), as: names)
-    var merge = DeltaMerge(rules: isPlain ? rules.plain : rules, isOntoOurs: true)
+    var merge = DeltaMerge(
+      rules: isPlain ? rules.plain : rules,
+      isOntoOurs: true,
+      starts: starts(over: below.commits, base.commits, [commit])
+    )
     try merge.merge(ours: mine, theirs: other)
     var merged = base
+    merged.others.append(commit)
     merged.delta = try composing { () throws(ByteFault) in
       try base.delta.followed(by: merge.changes)
     }

@@ -15,6 +15,8 @@ struct RowMerge {
   let rules: MergeRules.Table
   let ours: RowDelta
   let theirs: RowDelta
+  /// What columns that are added up began with on both sides, of a row that both have inserted.
+  var starts: [String: SQLiteValue] = [:]
 
   func outcome() throws(ChangesetError) -> Outcome {
     switch (ours.kind, theirs.kind) {
@@ -48,6 +50,7 @@ struct RowMerge {
 
   private func insertions() -> Outcome {
     var merge = CellMerge(rules: rules.merging, hasBase: false)
+    merge.starts = starts
     for (mine, other) in ours.paired(with: theirs) { merge.add(mine, other) }
     let time = max(ours.time, theirs.time)
     let row = RowDelta(inserting: ours.key, cells: merge.cells, time: time)

@@ -30,6 +30,18 @@ package protocol CommitGraph {
     at id: ChangesetID?
   ) throws(ChangesetError) -> [CellValue]?
 
+  /// What a row that is there at a commit was inserted with: its cells that are not NULL; nil if it was inserted by one
+  /// that some bases descend from, of which a copy may have no changes any more.
+  ///
+  /// A row that a merge has brought to a line was inserted where that merge has it from.
+  func beginning(
+    of key: RowKey,
+    in table: String,
+    at id: ChangesetID,
+    beside bases: [ChangesetID],
+    as names: PresentNames
+  ) throws(ChangesetError) -> [CellValue]?
+
   /// The commits that a commit descends from, itself too, which stand for originals that others stand for as well.
   func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit>
 }
@@ -46,6 +58,14 @@ package struct RebasedCommit: Sendable, Hashable {
 
 extension CommitGraph {
   package func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> { [] }
+
+  package func beginning(
+    of key: RowKey,
+    in table: String,
+    at id: ChangesetID,
+    beside bases: [ChangesetID],
+    as names: PresentNames
+  ) throws(ChangesetError) -> [CellValue]? { nil }
 
   package func presentNames(
     after migrations: () throws(ChangesetError) -> [ChangesetID]

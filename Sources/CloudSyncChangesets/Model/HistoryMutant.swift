@@ -21,6 +21,14 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
   /// What two replicas have rebased is in no base.
   case countedTwice
 
+  /// What a migration has only renamed is another column.
+  case unseenRename
+
+  // MARK: Applying
+
+  /// Rows are checked while triggers of the app run.
+  case checkedLate
+
   // MARK: Capture
 
   /// Rows that `OR REPLACE` removes are not seen.

@@ -4,11 +4,13 @@ import CloudSyncSQLiteSupport
 
 /// Takes up tables that were changed without the history.
 ///
-/// A migration commit says which columns came, with what rows were filled with, and which went; replicas that have done
-/// the same make the same commit. Whatever else rows hold now may be anybody's edit: it is uncommitted afterwards.
+/// A migration commit says which columns came, with what rows were filled with, which went, and which are called otherwise;
+/// replicas that have done the same make the same commit. Whatever else rows hold now may be anybody's edit: it is uncommitted afterwards.
 struct Adopting {
   let connection: HistoryConnection
   let options: ChangesetOptions
+  /// What somebody has said of columns that have another name: present names by table and former name.
+  var renamed: [String: [String: String]]?
 
   private var installation: CaptureInstallation { CaptureInstallation(connection: connection) }
 
@@ -23,6 +25,7 @@ struct Adopting {
     let schema = try installation.readSchema()
     let wanted = try tables(names: names, in: schema)
     try checkKeys(of: wanted, in: schema, former: former)
+    let taken = try TakenUpNames(connection, said: renamed)
     try installation.uninstall()
     let work = HistoryWork(
       connection: connection,
@@ -33,7 +36,7 @@ struct Adopting {
     )
     if work.tables.id != former.id {
       _ = try work.dictionaries.number(for: work.tables.description)
-      let changes = try changes(of: state, former: former, in: work)
+      let changes = try changes(of: state, former: former, in: work, taken)
       try Migrating(connection: connection, options: options)
         .commit(changes, at: position, in: work)
     }
@@ -90,7 +93,8 @@ struct Adopting {
   private func changes(
     of state: StateDelta,
     former: SchemaDescription,
-    in work: HistoryWork
+    in work: HistoryWork,
+    _ taken: TakenUpNames
   ) throws(ChangesetError) -> StateDelta {
     let time = try work.heads.position().clock
     var tables: [TableDelta] = []
@@ -101,16 +105,24 @@ struct Adopting {
         let value = try ColumnDefault.value(of: name, in: table)
         fills.append(.init(column: name, value: value))
       }
-      let rows = (state.table(table.name)?.rows ?? [])
-        .compactMap { row in
-          let gone = row.cells.filter { cell in
-            cell.new != .null && !table.columns.contains { $0.isSameName(as: cell.column) }
-          }
-          return RowDelta(
-            updating: row.key,
-            cells: gone.map { CellDelta($0.column, old: $0.new, new: .null, time: time) }
-          )
+      let former = state.table(table.name)?.rows ?? []
+      let names = try taken.names(of: table, before: before, rows: former)
+      let rows = former.compactMap { row in
+        let gone = row.cells.filter { cell in
+          cell.new != .null && !table.columns.contains { $0.hasSameBytes(as: cell.column) }
         }
+        let moved = names.map { former, name in
+          let fill = fills.first { $0.column.hasSameBytes(as: name) }?.value ?? .null
+          return CellDelta(name, old: fill, new: row.cell(former)?.new ?? .null, time: time)
+        }
+        let cells =
+          gone.map { CellDelta($0.column, old: $0.new, new: .null, time: time) }
+          + moved.filter(\.isChange)
+        return RowDelta(
+          updating: row.key,
+          cells: cells.sorted { $0.column.precedesByBytes($1.column) }
+        )
+      }
       if rows.isEmpty, fills.isEmpty { continue }
       tables.append(TableDelta(table.name, fills: fills, rows: rows))
     }

@@ -62,19 +62,38 @@ struct Migrating {
     return !heads.isEmpty
   }
 
-  /// Makes the rows in the new tables those of the commit that is checked out.
+  /// Makes the rows in the new tables those of the commit that is checked out, or, where it has what these lack, those of
+  /// the branch.
   ///
   /// No commit is made of what the migration has made of them: nothing goes on from an older commit, and the branch has
   /// what others' migrations have made of its rows.
   private func layRows(of position: Heads.Position, in work: HistoryWork) throws(ChangesetError) {
-    if let seq = position.seq, try work.knows(schema: try work.log.row(seq).schema) == false {
-      throw Self.isDetached
-    }
     try DefaultFills(work: work).keep()
+    if let seq = position.seq, try work.knows(schema: try work.log.row(seq).schema) == false {
+      // Nobody could look at it any more, nor go back from it.
+      try goToHead(of: position, in: work)
+    }
     try Rescan(work: work).run()
     let changes = try work.uncommitted.changes(at: .zero)
     try work.uncommitted.clear()
     try work.parking.apply(delta: changes.inverted(at: .zero))
+  }
+
+  /// Makes HEAD the latest head of a branch that the tables can have; its rows are laid next.
+  private func goToHead(of position: Heads.Position, in work: HistoryWork) throws(ChangesetError) {
+    var known: [LogRow] = []
+    for head in try work.heads.joinable(ofBranch: position.branch) {
+      let row = try work.log.row(head.seq)
+      if try work.knows(schema: row.schema) { known.append(row) }
+    }
+    guard let head = known.max(by: { ($0.generation, $0.id) < ($1.generation, $1.id) }) else {
+      throw Self.isDetached
+    }
+    var position = position
+    position.seq = head.seq
+    position.isDetached = false
+    position.clock = max(position.clock, head.time)
+    try work.heads.set(position)
   }
 
   // MARK: Rows
@@ -113,8 +132,8 @@ struct Migrating {
     for table in work.tables.tables {
       var fills: [TableDelta.Fill] = []
       if let before = former.table(table.name) {
-        for name in table.columns where !before.columns.contains(where: { $0.isSameName(as: name) })
-        {
+        for name in table.columns
+        where !before.columns.contains(where: { $0.hasSameBytes(as: name) }) {
           fills.append(
             .init(
               column: name,

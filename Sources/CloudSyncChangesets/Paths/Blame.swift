@@ -18,7 +18,7 @@ struct Blame {
     _ key: RowKey,
     at revision: Revision
   ) throws(ChangesetError) -> [CellOrigin] {
-    guard let table = work.tables.table(name)?.name else {
+    guard let table = work.tables.table(called: name)?.name else {
       throw ChangesetError(.misuse, "there is no table “\(name)” in the history")
     }
     guard let seq = try RevisionSearch(work: work).number(revision: revision) else { return [] }

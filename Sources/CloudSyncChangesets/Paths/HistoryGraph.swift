@@ -46,7 +46,7 @@ final class HistoryGraph: CommitGraph {
   func presentNames(
     after migrations: () throws(ChangesetError) -> [ChangesetID]
   ) throws(ChangesetError) -> PresentNames {
-    guard try hasFormerNames() else { return PresentNames() }
+    guard try hasFormerNames(), !HistoryMutant.unseenRename.isPresent else { return PresentNames() }
     let migrations = Set(try migrations())
     if let known = names[migrations] { return known }
     let rows = try migrations.sorted()
@@ -88,6 +88,18 @@ final class HistoryGraph: CommitGraph {
       cells.keys.sorted { $0.precedesByBytes($1) }
         .compactMap { column in cells[column].map { CellValue(column, $0) } }
     }
+  }
+
+  func beginning(
+    of key: RowKey,
+    in table: String,
+    at id: ChangesetID,
+    beside bases: [ChangesetID],
+    as names: PresentNames
+  ) throws(ChangesetError) -> [CellValue]? {
+    let bases = try bases.map { (id) throws(ChangesetError) in try number(id: id) }
+    return try RowBeginnings(work: work, bases: bases, names: names)
+      .beginning(of: key, in: table, at: number(id: id))
   }
 
   func doubles(before id: ChangesetID) throws(ChangesetError) -> Set<RebasedCommit> {

@@ -22,7 +22,7 @@ struct HistoryWalk {
 
   /// Throws if no commit can be about a table: a name that is mistyped has no history, and is no reason for silence.
   private func check(table: String) throws(ChangesetError) {
-    if work.tables.table(table) != nil { return }
+    if work.tables.table(called: table) != nil { return }
     // One that was dropped has its commits.
     let known = try work.dictionaries.schemas()
       .contains { $0.tables.contains { $0.name.isSameName(as: table) } }

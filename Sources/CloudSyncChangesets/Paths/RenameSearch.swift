@@ -224,7 +224,7 @@ extension SchemaDescription {
 
 extension SchemaDescription.Column {
   /// Whether it is declared as another one, but for the name; no column of a key is.
-  fileprivate func isSame(as other: Self) -> Bool {
+  func isSame(as other: Self) -> Bool {
     var column = self
     column.name = other.name
     return column == other && keyPlace == 0 && !isGenerated

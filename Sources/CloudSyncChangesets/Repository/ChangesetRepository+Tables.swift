@@ -35,7 +35,7 @@ extension ChangesetRepository {
   /// - Throws: That there is no such table, or that its key has not so many columns.
   public func key(of table: String, _ texts: [String]) throws(ChangesetError) -> [FieldValue] {
     try read { (work) throws(ChangesetError) in
-      guard let tracked = work.tables.table(table) else {
+      guard let tracked = work.tables.table(called: table) else {
         throw ChangesetError(.misuse, "there is no table “\(table)” in the history")
       }
       guard texts.count == tracked.key.count else {
@@ -60,14 +60,22 @@ extension ChangesetRepository {
   /// Columns that came and went become a migration, as those of replicas do that have done the same. Rows that differ
   /// besides are not committed afterwards: they may be anybody's edits.
   ///
+  /// A column that has only another name is the same one. SQLite tells of those that were renamed in place; of a table that
+  /// was made anew the rows tell, if the new column is declared as the old one and holds the same in every row. If it does
+  /// so in some rows, and others may have been edited since, `renamed` has to tell.
+  ///
   /// - Parameters:
   ///   - database: The database.
   ///   - tables: The tables that the history is about from now on; nil for those that it has been about.
+  ///   - renamed: The present names of columns by their table and former name: nil to go by SQLite and the rows, none if
+  ///     what SQLite does not tell of is another column.
   ///   - options: What this copy is called.
-  /// - Throws: That a table is gone, or has another primary key, or what is wrong with the database.
+  /// - Throws: That a table is gone, or has another primary key, that ``ChangesetError/Code/needsMigration`` because nobody
+  ///   can tell whether a column was renamed, or what is wrong with the database.
   public static func rescan(
     _ database: some SyncDatabase,
     tables: [String]? = nil,
+    renamed: [String: [String: String]]? = nil,
     options: ChangesetOptions = ChangesetOptions()
   ) throws(ChangesetError) {
     try database.use { (connection) throws(ChangesetError) in
@@ -78,7 +86,8 @@ extension ChangesetRepository {
       try HistoryTables.check(version: version)
       try connection.withoutForeignKeys { () throws(ChangesetError) in
         try connection.transaction { () throws(ChangesetError) in
-          try Adopting(connection: connection, options: options).run(names: tables)
+          try Adopting(connection: connection, options: options, renamed: renamed)
+            .run(names: tables)
         }
       }
     }
@@ -92,6 +101,7 @@ extension ChangesetRepository {
   ///
   /// While an older commit is checked out nothing is migrated, unless its branch has tables or columns which this app
   /// lacks: then the tables are changed and no commit is made, and the branch can be switched to after that.
+  /// If the older commit has columns that are gone by now, the rows become those of the branch at once.
   ///
   /// - Parameters:
   ///   - database: The database, whose rows are all committed.

@@ -52,7 +52,7 @@ struct HistorySetup {
     }
     try HistoryTables.check(version: version)
     let tracked = try CaptureInstallation(connection: connection).unchanged()
-    for name in names ?? [] where tracked.table(name) == nil {
+    for name in names ?? [] where tracked.table(called: name) == nil {
       throw ChangesetError(
         .needsMigration,
         "table \(name.quotedName) is not in the history; add it with a migration"

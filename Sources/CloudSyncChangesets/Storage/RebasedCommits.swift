@@ -37,13 +37,22 @@ struct RebasedCommits {
     let heads = Heads(connection: connection)
     let beside = try heads.allBeside()
     if beside.isEmpty { return }
-    let covered = try CoveredCommits(connection)
+    // All that stands for commits is read only where a head may be done with.
+    var covered: CoveredCommits?
     for head in beside {
       let row = try log.row(head.seq)
-      if row.branch == head.branch, try covered.isDone(row) {
-        try heads.remove(seq: head.seq, branch: head.branch)
-      }
+      guard row.branch == head.branch, try mayBeDone(row) else { continue }
+      let known = if let covered { covered } else { try CoveredCommits(connection) }
+      covered = known
+      if try known.isDone(row) { try heads.remove(seq: head.seq, branch: head.branch) }
     }
+  }
+
+  /// Whether something stands for a commit, or it stands for others, all of which may be there.
+  private func mayBeDone(_ row: LogRow) throws(ChangesetError) -> Bool {
+    if try contains(row.id) { return true }
+    if try log.isGone(seq: row.seq) { return true }
+    return try log.written(row: row).header.originals.isEmpty == false
   }
 
   func forget() throws(ChangesetError) {

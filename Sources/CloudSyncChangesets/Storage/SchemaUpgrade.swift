@@ -72,12 +72,12 @@ final class SchemaUpgrade {
     var result: [String: [TableDelta.Fill]] = [:]
     for (name, columns) in fills.tables {
       guard
-        let table = description.tables.first(where: { names.table($0.name).isSameName(as: name) })
+        let table = description.tables.first(where: { names.table($0.name).hasSameBytes(as: name) })
       else { continue }
       let known = table.columns.map { names.column($0.name, of: names.table(table.name)) }
       let added =
         columns.filter { fill in
-          fill.value != .null && !known.contains { $0.isSameName(as: fill.key) }
+          fill.value != .null && !known.contains { $0.hasSameBytes(as: fill.key) }
         }
         .map { TableDelta.Fill(column: $0.key, value: $0.value) }
       if !added.isEmpty { result[name] = added }

@@ -34,6 +34,7 @@ package struct SimulatedSchema: Sendable, Hashable {
 
   /// A column, and the SQL literal of its default.
   struct Column: Sendable, Hashable {
+    /// The same in all versions.
     var name: String
     var type: String
     var initial = "NULL"
@@ -45,6 +46,11 @@ package struct SimulatedSchema: Sendable, Hashable {
     var isRequired = false
     /// Whether it is merged as a counter.
     var isCounter = false
+    /// What the tables of a version call it, if they call it otherwise.
+    var alias: String?
+
+    /// Its name in statements.
+    var sql: String { alias ?? name }
   }
 
   /// A table in one version.
@@ -54,6 +60,10 @@ package struct SimulatedSchema: Sendable, Hashable {
     var columns: [Column]
 
     func column(_ name: String) -> Column? { columns.first { $0.name == name } }
+
+    /// A column's name in statements.
+    func sql(_ name: String) -> String { column(name)?.sql ?? name }
+
     var counter: Column? { columns.first(where: \.isCounter) }
   }
 
@@ -63,6 +73,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     var hasAdditions = true
     /// Whether it has dropped a column.
     var hasDropped = false
+    /// Whether it calls columns otherwise.
+    var hasRenamed = false
 
     /// Who knows most has the greatest.
     var rank: Int { (hasAdditions ? 2 : 0) + (hasDropped ? 0 : 1) }
@@ -84,6 +96,8 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// What only one device's tags must hold, as SQL.
   var tagRule: String?
   var cascades = OrphanPolicy.deleteChildren
+  /// What columns are called by the newest version, by table and name, where it calls them otherwise.
+  var renames: [String: [String: String]] = [:]
 
   /// Draws a schema.
   package init(seed: UInt64) {
@@ -107,12 +121,24 @@ package struct SimulatedSchema: Sendable, Hashable {
 
   // MARK: Tables
 
+  /// The version that has everything.
+  var newest: Version { Version(hasRenamed: !renames.isEmpty) }
+
   /// The tables of a version, parents first.
   func tables(version: Version) -> [Table] {
-    switch focus {
-    case .family: family(version: version)
-    case .items: items(version: version)
-    case .all: family(version: version) + items(version: version)
+    let tables =
+      switch focus {
+      case .family: family(version: version)
+      case .items: items(version: version)
+      case .all: family(version: version) + items(version: version)
+      }
+    guard version.hasRenamed, !renames.isEmpty else { return tables }
+    return tables.map { table in
+      var table = table
+      for place in table.columns.indices {
+        table.columns[place].alias = renames[table.name]?[table.columns[place].name]
+      }
+      return table
     }
   }
 
@@ -212,7 +238,7 @@ package struct SimulatedSchema: Sendable, Hashable {
   func sql(table: Table, named name: String? = nil) -> String {
     var parts = (table.key + table.columns)
       .map { column in
-        var text = "\(column.name) \(column.type)"
+        var text = "\(column.sql) \(column.type)"
         if column.isRequired { text += " NOT NULL" }
         if column.initial != "NULL" { text += " DEFAULT \(column.initial)" }
         if !column.constraint.isEmpty { text += " \(column.constraint)" }

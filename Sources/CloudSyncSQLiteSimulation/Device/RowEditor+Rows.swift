@@ -9,8 +9,8 @@ extension RowEditor {
   ) throws(SQLiteError) -> [RowEdit.Value]? {
     let names = table.spelledColumns
     let condition = row.condition(table: table)
-    let query =
-      "SELECT \(names.joined(separator: ", ")) FROM \(table.name) WHERE \(condition)"
+    let list = names.map { table.sql($0) }.joined(separator: ", ")
+    let query = "SELECT \(list) FROM \(table.name) WHERE \(condition)"
     guard let found = try connection.rows(sql: query).first else { return nil }
     return zip(names, found).map { (column: $0, value: $1) }
   }
@@ -29,7 +29,7 @@ extension RowEditor {
         let collation = column.parentColumn == "name" ? " COLLATE NOCASE" : ""
         let keys = try connection.rows(
           sql: "SELECT \(list) FROM \(table.name)"
-            + " WHERE \(column.name) = \(key.literal)\(collation) ORDER BY 1"
+            + " WHERE \(column.sql) = \(key.literal)\(collation) ORDER BY 1"
         )
         for key in keys {
           let child = RowID(table: table.name, key: key)

@@ -33,13 +33,14 @@ struct RowEditor {
     }
     if column == "a", number % 3 == 0, let counter = table.counter {
       let amount = number % 2 == 0 ? number : -number
-      return try change(row, in: table, to: "n = n + \(amount)", from: former) {
+      let name = counter.sql
+      return try change(row, in: table, to: "\(name) = \(name) + \(amount)", from: former) {
         [.added(column: counter.name, amount: amount)]
       }
     }
     // What changes nothing is no edit.
     if former.contains(where: { $0.column == column && $0.value == value }) { return }
-    try change(row, in: table, to: "\(column) = \(value.literal)", from: former) {
+    try change(row, in: table, to: "\(table.sql(column)) = \(value.literal)", from: former) {
       [.set(column: column, value: value)]
     }
   }
@@ -52,7 +53,7 @@ struct RowEditor {
     in table: SimulatedSchema.Table
   ) throws(SQLiteError) {
     guard try hasParents(of: row, table: table) else { return }
-    let columns = (table.key.map(\.name) + ["born", column]).joined(separator: ", ")
+    let columns = (table.key.map(\.name) + ["born", table.sql(column)]).joined(separator: ", ")
     let values = (row.key + [.integer(number), value]).map(\.literal).joined(separator: ", ")
     guard try run("INSERT INTO \(table.name)(\(columns)) VALUES(\(values))") else { return }
     guard let made = try self.values(of: row, in: table) else { return }

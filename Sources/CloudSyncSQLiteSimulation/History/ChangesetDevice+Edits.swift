@@ -49,7 +49,7 @@ extension ChangesetDevice {
     if !postponed.isEmpty { write(edits: postponed, elsewhere: true) }
     open()
     guard let process = app.withLock({ $0.process }), let remote else { return }
-    if process.ratio(of: .killed).hits == 0, !version.hasAdditions { update(process: process) }
+    if process.ratio(of: .killed).hits == 0, isOld { update(process: process, inSteps: false) }
     // Only the user can tell whether what was erased on purpose is to be uploaded again: here it always is.
     if case .lost = remote.session.state.zoneState { reset() } else { sync() }
   }
@@ -90,18 +90,25 @@ extension ChangesetDevice {
     // Whoever looks at an old commit can only look.
     let detached = "SELECT count(*) FROM changesets_heads WHERE is_head = 2"
     if try isInstalled(connection: connection), try connection.integer(detached) > 0 { return }
-    let (schema, version) = (schema, version)
+    let (schema, version, isWatched) = (schema, version, !triggers.kinds.isEmpty)
     let made = try connection.transaction { () throws(SQLiteError) in
       var editor = RowEditor(connection: connection, schema: schema, version: version)
       var edited: [RowEdit] = []
+      var rows = isWatched ? try editor.allRows() : [:]
       for edit in edits {
-        if let made = try replace(edit: edit, by: editor) {
-          edited += made
-          continue
-        }
         let former = editor.edits.count
-        try make(edit: edit, by: &editor, process: process)
-        edited += editor.edits[former...]
+        var made = try replace(edit: edit, by: editor)
+        if made == nil {
+          try make(edit: edit, by: &editor, process: process)
+          made = Array(editor.edits[former...])
+        }
+        if isWatched {
+          // Triggers write too, also over what the user has written.
+          let present = try editor.allRows()
+          made = RowEditor.edits(from: rows, to: present)
+          rows = present
+        }
+        edited += made ?? []
       }
       return edited
     }
@@ -151,7 +158,7 @@ extension ChangesetDevice {
     }
     history.withLock { history in
       history.version = source.version
-      history.wasOld = !source.version.hasAdditions
+      history.wasOld = source.version != source.schema.newest
     }
   }
 }

@@ -8,11 +8,12 @@ extension ChangesetDevice {
   /// Starts the app, which another process may have been ahead of.
   package func launch(_ process: DeviceProcess) {
     app.withLock { $0 = App(process: process, tasks: SimulatedTasks(on: process.executor)) }
+    let newest = schema.newest
     let (postponed, isUpdated) = history.withLock { history in
       history.launches += 1
       defer { (history.postponed, history.imminent) = ([], []) }
       let isUpdated =
-        history.launches > 1 && !history.version.hasAdditions && history.random.chance(1, in: 2)
+        history.launches > 1 && history.version != newest && history.random.chance(1, in: 2)
       return (history.imminent + history.postponed, isUpdated)
     }
     // In memory the connection outlives the process, and with it what that had switched off.
@@ -21,7 +22,7 @@ extension ChangesetDevice {
     }
     if !postponed.isEmpty { write(edits: postponed, elsewhere: true) }
     open()
-    if isUpdated { update(process: process) }
+    if isUpdated { update(process: process, inSteps: true) }
   }
 
   /// Forgets the app, and leaves the database as a crash does.
@@ -44,12 +45,18 @@ extension ChangesetDevice {
     do { database = try makeDatabase(process: process) } catch { return note("\(error)") }
     app.withLock { $0.database = database }
     do throws(ChangesetError) {
-      let options = ChangesetOptions(
+      var options = ChangesetOptions(
         tables: rules.tables(schema: schema),
         handler: handler,
         environment: process.environment
       )
-      let repository = try ChangesetRepository(database, options: options)
+      options.migrate = migrate
+      if hasChangedTables { try takeUp(database) }
+      let repository = try ChangesetRepository(
+        database,
+        tables: triggers.tables(version: version),
+        options: options
+      )
       let remote = try ChangesetRemote(
         repository,
         operationHandler: process.handler,
@@ -65,6 +72,13 @@ extension ChangesetDevice {
     } catch { note(error: error) }
   }
 
+  /// Whether the process has ended before the history has taken up what was changed of its tables.
+  private var hasChangedTables: Bool {
+    guard !schema.renames.isEmpty, version.hasRenamed else { return false }
+    do throws(ChangesetError) { _ = try inspected() } catch { return error.code == .needsMigration }
+    return false
+  }
+
   /// Takes an error of the history's: it is none of its own where a write was made to fail, or the cloud did not work.
   func note(error: any Error) {
     guard let process = app.withLock({ $0.process }), process.isAlive else { return }
@@ -77,6 +91,8 @@ extension ChangesetDevice {
     if lacksOldChanges(error) { return }
     // An old app waits for its update, with what is beyond it; a call may end after that.
     if error.code == .needsUpgrade, history.withLock({ $0.wasOld }) { return }
+    // So does whoever has got another's commits under names that columns had before.
+    if error.code == .needsUpgrade, !schema.renames.isEmpty { return }
     note("the history stopped: \(error.code.rawValue): \(error)")
   }
 
@@ -100,51 +116,5 @@ extension ChangesetDevice {
         history.random.chance(ratio.hits, in: ratio.cases) ? history.random.within(1...120) : nil
       }
     }
-  }
-
-  // MARK: Versions
-
-  /// Brings the tables to the newest version, and fills some of what is new, in each database otherwise.
-  func update(process: DeviceProcess) {
-    guard let repository, let database = app.withLock({ $0.database }) else { return }
-    let (old, all) = (schema.tables(version: version), schema.tables(version: .init()))
-    var sql: [String] = []
-    for table in all {
-      guard let former = old.first(where: { $0.name == table.name }) else {
-        sql.append(schema.sql(table: table))
-        continue
-      }
-      for column in table.columns where former.column(column.name) == nil {
-        let initial = column.initial == "NULL" ? "" : " DEFAULT \(column.initial)"
-        sql.append("ALTER TABLE \(table.name) ADD COLUMN \(column.name) \(column.type)\(initial)")
-        guard column.type == "REAL", history.withLock({ $0.random.chance(1, in: 2) }) else {
-          continue
-        }
-        let value = Double(Int64(setup.number + 1) * 10_000_000) + 0.25
-        sql.append("UPDATE \(table.name) SET \(column.name) = \(SQLiteValue.real(value).literal)")
-      }
-    }
-    do {
-      // Whoever looks at an old commit comes back first, or waits with the update.
-      if try repository.head().isDetached {
-        do throws(ChangesetError) { try comeBack(repository: repository) } catch {
-          // The branch is beyond this version by now: it can be gone to after the update.
-          guard error.code == .needsUpgrade else { throw error }
-        }
-      }
-      try repository.commit()
-      let statements = sql
-      try ChangesetRepository.migrate(database) { handle in
-        let connection = SQLiteConnection(borrowing: handle)
-        for statement in statements { try connection.execute(statement) }
-      }
-      history.withLock { $0.version.hasAdditions = true }
-      process.fail(at: .migrated)
-      if try repository.head().isDetached { try comeBack(repository: repository) }
-    } catch let error as ChangesetError
-      where [.unmerged, .uncommittedChanges, .behindHorizon].contains(error.code)
-    {
-      return
-    } catch { note(error: error) }
   }
 }

@@ -64,7 +64,7 @@ extension ChangesetDevice {
       case 2: try redo(repository: repository)
       case 3: try revert(repository: repository)
       case 4: try lookBack(repository: repository)
-      case 5: if !putsAnswersOff { try branch(repository: repository) }
+      case 5: if !putsAnswersOff, hasBranches { try branch(repository: repository) }
       case 6: try repository.tag("mark-\(setup.number)", .head)
       case 7: if !(try repository.head().branch == "main") { _ = try repository.mergeAll("main") }
       case 8: try restoreConflict(repository: repository)

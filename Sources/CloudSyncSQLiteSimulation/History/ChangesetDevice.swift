@@ -57,8 +57,14 @@ package final class ChangesetDevice: AcquaintedDevice {
   let setup: DeviceSetup
   let schema: SimulatedSchema
   let rules: SimulatedMergeRules
+  /// The app's own.
+  let triggers: SimulatedTriggers
+  /// Whether the app brings up what older apps have committed.
+  let migratesOthers: Bool
   /// Whether each user has a branch, and merges the others' into it.
   let hasOwnBranches: Bool
+  /// Whether users leave the main branch: what is on another one is brought up by nobody but an app that can.
+  var hasBranches: Bool { schema.renames.isEmpty || migratesOthers }
   /// Whether users squash this history now and then.
   let isSquashed: Bool
   let disk: SimulatedDisk
@@ -66,11 +72,22 @@ package final class ChangesetDevice: AcquaintedDevice {
   let history: Locked<History>
 
   /// Creates a device with empty tables.
-  package init(_ setup: DeviceSetup) {
+  package convenience init(_ setup: DeviceSetup) { self.init(setup, isNewest: false) }
+
+  /// - Parameters:
+  ///   - setup: Which device it is.
+  ///   - isNewest: Whether its app has the newest version, whatever is drawn.
+  init(_ setup: DeviceSetup, isNewest: Bool) {
     self.setup = setup
     var schema = SimulatedSchema(seed: setup.commonSeed)
     // One device's tables have a rule that no other's have: what breaks it there is parked.
     if setup.number == 2, setup.commonSeed % 4 == 1 { schema.tagRule = "a IS NULL OR a % 3 <> 1" }
+    var renames = SeededRandom(seed: setup.commonSeed).fork(83)
+    if renames.chance(1, in: 4) { schema.drawRenames(by: &renames) }
+    migratesOthers = renames.chance(1, in: 2) && !schema.renames.isEmpty
+    var own = SeededRandom(seed: setup.seed).fork(84)
+    var shared = SeededRandom(seed: setup.commonSeed).fork(84)
+    triggers = SimulatedTriggers(schema: schema, random: &shared, own: &own)
     self.schema = schema
     rules = SimulatedMergeRules(schema: schema, commonSeed: setup.commonSeed, device: setup.number)
     var random = SeededRandom(seed: setup.seed)
@@ -78,21 +95,28 @@ package final class ChangesetDevice: AcquaintedDevice {
     var common = SeededRandom(seed: setup.commonSeed).fork(79)
     let isInFile = common.chance(1, in: 12)
     var branches = common.fork(82)
-    hasOwnBranches = branches.chance(1, in: 6)
+    hasOwnBranches = branches.chance(1, in: 6) && (schema.renames.isEmpty || migratesOthers)
     var squashes = common.fork(81)
     isSquashed = squashes.chance(1, in: 2)
     var history = History(random: random.fork(1), chores: random.fork(2), squashes: random.fork(3))
-    if setup.number > 0, random.chance(1, in: 3) {
-      (history.version.hasAdditions, history.wasOld) = (false, true)
+    history.version = schema.newest
+    // Columns are renamed on every device, the first one too.
+    if setup.number > 0 && random.chance(1, in: 3)
+      || !schema.renames.isEmpty && !isNewest && own.chance(1, in: 2)
+    {
+      (history.version, history.wasOld) = (Self.oldest, true)
     }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
       try disk.file().execute(schema.sql(version: history.version))
+      try disk.file().execute(triggers.sql(version: history.version))
     } catch {
       preconditionFailure("A simulation needs a folder for temporary files: \(error)")
     }
     self.history = Locked(history)
   }
+
+  private static let oldest = SimulatedSchema.Version(hasAdditions: false)
 
   // MARK: What the simulation sees
 
@@ -139,7 +163,7 @@ package final class ChangesetDevice: AcquaintedDevice {
       try schema.tables(version: version)
         .flatMap { table -> [EndRow] in
           let key = table.key.map(\.name)
-          let list = (key + table.columns.map(\.name)).joined(separator: ", ")
+          let list = (key + table.columns.map(\.sql)).joined(separator: ", ")
           return try disk.file()
             .rows(sql: "SELECT \(list) FROM \(table.name) ORDER BY \(key.joined(separator: ", "))")
             .map { row in
@@ -167,7 +191,7 @@ package final class ChangesetDevice: AcquaintedDevice {
           )
           return EndRow(
             id: RowID(table: table.name, key: parked.key.map { $0.column ?? .null }),
-            values: table.columns.map { (column: $0.name, value: values[$0.name] ?? .null) }
+            values: table.columns.map { (column: $0.name, value: values[$0.sql] ?? .null) }
           )
         }
     }
@@ -183,6 +207,7 @@ package final class ChangesetDevice: AcquaintedDevice {
     }
     return try ChangesetRepository(
       file,
+      tables: triggers.tables(version: version),
       options: ChangesetOptions(tables: rules.tables(schema: schema))
     )
   }

@@ -17,12 +17,13 @@ final class HistoryEditChecker: SimulationChecker {
     do {
       for device in devices where device.setup.number == 0 || device.isSquashed {
         for entry in try device.inspected().commits() {
+          let commit = device.schema.canonical(entry.commit)
           if entry.isBeside {
-            replaced.add(entry.commit)
+            replaced.add(commit)
             continue
           }
-          if entry.commit.header.kind == .edit { written.formUnion(Self.values(of: entry.commit)) }
-          if device.isSquashed { written.formUnion(Self.lost(by: entry.commit)) }
+          if commit.header.kind == .edit { written.formUnion(Self.values(of: commit)) }
+          if device.isSquashed { written.formUnion(Self.lost(by: commit)) }
         }
       }
     } catch { return "the history cannot be read: \(error)" }

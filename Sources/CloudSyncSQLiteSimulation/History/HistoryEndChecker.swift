@@ -56,7 +56,7 @@ final class HistoryStateChecker: SimulationChecker {
           return "\(name) refuses \(refused.name): \(refused.reason)"
         }
       } catch { return "\(name) cannot be read: \(error)" }
-      for query in Self.empty {
+      for query in Self.empty + [device.triggers.mirrorDifference].compactMap(\.self) {
         let lines = device.attempt { () throws in try device.disk.file().lines(sql: query) }
         if let line = lines?.first ?? (lines == nil ? "nothing" : nil) {
           return "\(name): \(line) is left by \(query)"
@@ -168,10 +168,12 @@ final class HistoryEqualityChecker: SimulationChecker {
         zoneID: device.setup.zoneID,
         seed: device.setup.seed,
         commonSeed: device.setup.commonSeed
-      )
+      ),
+      isNewest: true
     )
     let repository = try ChangesetRepository(
       copy.disk.file(),
+      tables: copy.triggers.tables(version: copy.version),
       options: ChangesetOptions(replica: "clone", tables: copy.rules.tables(schema: copy.schema))
     )
     try repository.take(records: records)

@@ -19,11 +19,16 @@ final class HistoryMergeChecker: SimulationChecker {
       var known: [ChangesetID: HistoryCommit] = [:]
       let hasOneRule = models.count == 1 && devices.allSatisfy { $0.schema.tagRule == nil }
       var twins = MergeTwins(hasOneRule: hasOneRule)
+      var renames = RenameNotes(schema: device.schema)
       for (number, entry) in try device.inspected().commits().enumerated() {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
+        let before = renames.all(before: entry.commit)
+        let data = device.schema.canonical(entry.commit, after: before)
+        renames.add(entry.commit, id: entry.id)
         let state = try HistoryFold.state(
           after: parents.first,
-          changes: entry.commit.changes,
+          and: parents.count > 1 ? parents[1] : nil,
+          changes: data.changes,
           writer: number,
           isMigration: entry.commit.header.kind == .migration
         )
@@ -39,12 +44,12 @@ final class HistoryMergeChecker: SimulationChecker {
         )
         if isMerge, parents.count == 2 {
           if let text = twins.difference(of: entry.commit, id: entry.id) { return text }
-          if let text = HistoryNames.difference(of: commit, from: entry.commit) {
+          if let text = HistoryNames.difference(of: commit, from: data) {
             return "merge \(entry.id.short): \(text)"
           }
           // Where devices settle unlike rules any of them may have made it.
           let differences = models.compactMap {
-            Self.difference(of: commit, from: entry.commit, by: $0)
+            Self.difference(of: commit, from: data, by: $0, unseen: renames.unseen(by: data))
           }
           if differences.count == models.count {
             return
@@ -70,7 +75,7 @@ final class HistoryMergeChecker: SimulationChecker {
       var states: [ChangesetID: HistoryCommit] = [:]
       for (number, entry) in try device.inspected().commits().enumerated() {
         let parents = entry.commit.header.parents.compactMap { states[$0] }
-        let changes = entry.commit.changes
+        let changes = device.schema.canonical(entry.commit).changes
         states[entry.id] = HistoryCommit(
           number: number,
           id: entry.id,
@@ -97,7 +102,8 @@ final class HistoryMergeChecker: SimulationChecker {
   private static func difference(
     of merge: HistoryCommit,
     from data: Commit,
-    by model: HistoryMergeModel
+    by model: HistoryMergeModel,
+    unseen: Set<RenamedColumn>
   ) -> String? {
     let (first, base, wanted) = model.merge(
       merge.parents[0],
@@ -105,6 +111,7 @@ final class HistoryMergeChecker: SimulationChecker {
       number: merge.number
     )
     if first !== merge.parents[0] {
+      if !unseen.isEmpty { return nil }
       let counts = merge.parents.map { model.changedCells(from: base, to: $0) }
       return "the first parent is the one with fewer changes: \(counts[0]) of \(counts)"
     }
@@ -121,6 +128,7 @@ final class HistoryMergeChecker: SimulationChecker {
       case (let wanted?, let found?):
         for column in wanted.columns.union(found.columns).sorted() {
           let (one, other) = (wanted[column], found[column])
+          if unseen.contains(RenamedColumn(table: id.table, name: column)) { continue }
           // Who merged it may not have known yet what a migration fills the rows of an older app with.
           if column == "c", one.value == .null || other.value == .null { continue }
           if one.value != other.value {
@@ -144,6 +152,37 @@ final class HistoryMergeChecker: SimulationChecker {
     guard let row else { return "no row" }
     let cell = row[column]
     return "\(cell.value.literal) at \(cell.time) in a row of \(row.time)"
+  }
+}
+
+/// Which columns were renamed before commits.
+private struct RenameNotes {
+  let schema: SimulatedSchema
+  private var known: [ChangesetID: (all: Set<RenamedColumn>, seen: Set<RenamedColumn>)] = [:]
+
+  init(schema: SimulatedSchema) { self.schema = schema }
+
+  func all(before commit: Commit) -> Set<RenamedColumn> {
+    commit.header.parents.reduce(into: []) { $0.formUnion(known[$1]?.all ?? []) }
+  }
+
+  /// Those of which no migration before a commit shows that one column has become the other.
+  ///
+  /// No row had anything in it: nobody can know it then, and what one side has emptied is as if nobody had.
+  func unseen(by commit: Commit) -> Set<RenamedColumn> {
+    commit.header.parents.reduce(into: all(before: commit)) {
+      $0.subtract(known[$1]?.seen ?? [])
+    }
+  }
+
+  mutating func add(_ commit: Commit, id: ChangesetID) {
+    if schema.renames.isEmpty { return }
+    var notes = schema.renamed(by: commit)
+    for parent in commit.header.parents {
+      notes.all.formUnion(known[parent]?.all ?? [])
+      notes.seen.formUnion(known[parent]?.seen ?? [])
+    }
+    known[id] = notes
   }
 }
 

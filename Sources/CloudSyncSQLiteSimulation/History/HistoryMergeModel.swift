@@ -16,7 +16,7 @@ final class HistoryMergeModel {
 
   init(rules: SimulatedMergeRules, schema: SimulatedSchema) {
     self.rules = rules
-    let tables = schema.tables(version: .init())
+    let tables = schema.tables(version: schema.newest)
     defaults = Dictionary(
       uniqueKeysWithValues: tables.map { table in
         (table.name, Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0.initial) }))
@@ -238,6 +238,7 @@ struct HistoryRowMerges {
         (column, mine[column]),
         other[column],
         base: row,
+        start: row.map { $0[column].value } ?? start(of: column, in: mine, other),
         rule: rules.asksApp && column == "a" && row != nil
           ? .smaller : rules.column(column, of: table)
       )
@@ -285,6 +286,7 @@ struct HistoryRowMerges {
     _ named: (column: String, cell: HistoryCell),
     _ other: HistoryCell,
     base row: HistoryRow?,
+    start: SQLiteValue?,
     rule: SimulatedMergeRules.Column
   ) -> HistoryCell {
     let (mine, base) = (named.cell, row?[named.column])
@@ -296,7 +298,7 @@ struct HistoryRowMerges {
     }
     if mine.value == base?.value { return written(other, base: row) }
     // Two additions of the same amount are two.
-    let isSum = rule == .counter && base != nil
+    let isSum = rule == .counter && start != nil && start != mine.value
     let (own, theirs) = (
       time(of: mine, at: first, since: row), time(of: other, at: second, since: row)
     )
@@ -317,15 +319,33 @@ struct HistoryRowMerges {
     case (.maximum, .null, let other): value = other
     case (.maximum, let one, .null): value = one
     case (.counter, .integer(let one), .integer(let other)):
-      // Rows of one key that two have made began with nothing.
-      var start: Int64 = 0
-      if case .integer(let base)? = base?.value { start = base }
-      value = .integer(one + other - start)
+      // Rows of one key that two have made with unlike numbers began with nothing.
+      var common: Int64 = 0
+      if case .integer(let number)? = start { common = number }
+      value = .integer(one + other - common)
     default: break
     }
     if value == mine.value { return mine }
     let time = value == other.value ? theirs : max(own, theirs)
     return HistoryCell(value: value, time: time, writer: number)
+  }
+
+  /// What a column of a row that both sides have inserted began with on both; nil if that was not the same.
+  private func start(
+    of column: String,
+    in mine: HistoryRow,
+    _ other: HistoryRow
+  ) -> SQLiteValue? {
+    func start(_ row: HistoryRow, at side: HistoryCommit) -> SQLiteValue? {
+      let inserted = base?.isBuilt(on: row.writer) == true ? side.time : row.time
+      if time(of: row[column], at: side, since: nil) == inserted { return row[column].value }
+      guard let beginning = row.beginning,
+        base?.ancestors.contains(beginning.commit) != true
+      else { return nil }
+      return beginning.values[column]
+    }
+    guard let one = start(mine, at: first), one == start(other, at: second) else { return nil }
+    return one
   }
 
   /// Whether a value has become newer since the base, and nothing else.

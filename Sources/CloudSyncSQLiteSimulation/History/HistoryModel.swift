@@ -19,11 +19,19 @@ struct HistorySource: Sendable, Hashable {
   var cell: HistoryCell
 }
 
+/// What a row was inserted with, and by which commit.
+struct HistoryBeginning: Sendable, Hashable {
+  var values: [String: SQLiteValue]
+  var commit: Int
+}
+
 /// A row of the model: the cells that were ever set, and when and by whom it was inserted.
 struct HistoryRow: Sendable, Hashable {
   var cells: [String: HistoryCell] = [:]
   var time: HybridTime
   var writer: Int
+  /// Nil where nobody has to know.
+  var beginning: HistoryBeginning?
 
   /// What a column holds: NULL since the row was inserted where nobody has set it.
   subscript(column: String) -> HistoryCell {
@@ -112,6 +120,7 @@ enum HistoryFold {
   /// Folds a commit's changes into the state of its first parent; throws words if they do not follow from it.
   static func state(
     after parent: HistoryCommit?,
+    and second: HistoryCommit? = nil,
     changes delta: StateDelta,
     writer: Int,
     isMigration: Bool = false
@@ -131,6 +140,12 @@ enum HistoryFold {
           throw HistoryFault("\(id.text).\(cell.column) was not \(cell.old.literal)")
         }
         state[id] = row(old: old, change: change, writer: writer)
+        if old == nil {
+          // What a merge has of its second side was inserted there.
+          let values = Dictionary(change.cells.map { ($0.column, $0.new) }) { one, _ in one }
+          state[id]?.beginning =
+            second?.state[id]?.beginning ?? HistoryBeginning(values: values, commit: writer)
+        }
         guard isMigration, let old, change.kind == .update else { continue }
         for cell in change.cells {
           state[id]?.cells[cell.column]?.sources = sources(

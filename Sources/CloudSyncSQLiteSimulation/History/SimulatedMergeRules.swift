@@ -50,17 +50,19 @@ struct SimulatedMergeRules: Sendable, Hashable {
   /// The same as a history's options have it.
   func tables(schema: SimulatedSchema) -> [String: ChangesetOptions.Table] {
     var tables: [String: ChangesetOptions.Table] = [:]
-    for table in schema.tables(version: .init()) {
+    for table in schema.tables(version: schema.newest) {
       var merging = TableMergePolicy(
         deletes: deleteWins.contains(table.name) ? .deleteWins : .editWins
       )
       for (name, rule) in columns[table.name] ?? [:] {
-        merging.columns[name] =
+        let policy: MergePolicy =
           switch rule {
           case .newest, .smaller: .newest
           case .maximum: .maximum
           case .counter: .counter
           }
+        // Those of other versions call it otherwise.
+        for name in [name, table.sql(name)] { merging.columns[name] = policy }
       }
       var options = ChangesetOptions.Table(merging: merging, orphans: schema.orphans)
       options.hasUniqueIntegerKeys = table.name == "marks"

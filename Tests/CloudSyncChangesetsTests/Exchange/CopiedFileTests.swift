@@ -83,6 +83,37 @@ import Testing
     #expect(try other.repository.undo()?.reverts == theirs?.id)
   }
 
+  /// A clock behind the history gives both copies the same next time; only what they do alike is one commit then.
+  @Test(arguments: [nil, "given"])
+  func copiesWhoseClocksAreBehindForkLikeOthers(name: String?) async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1, replica: name)
+    _ = try one.commit("INSERT INTO people VALUES('a', 'Ada'), ('b', 'Bob')")
+    try await one.remote.sync()
+    let other = try Machine(try Self.copy(folder, one), cloud, nonce: 2, replica: name)
+    let alike = "UPDATE people SET name = 'Ida' WHERE id = 'a'"
+    let (mine, theirs) = (try one.commit(alike), try other.commit(alike))
+    #expect(mine?.id == theirs?.id && mine != nil)
+    let (second, unlike) = (
+      try one.commit("UPDATE people SET name = 'One' WHERE id = 'b'"),
+      try other.commit("UPDATE people SET name = 'Other' WHERE id = 'b'")
+    )
+    #expect(second?.time == unlike?.time && second?.id != unlike?.id)
+    for machine in [one, other, one, other] { try await machine.remote.sync() }
+    #expect(try one.repository.head() == other.repository.head())
+    let rows = try [one, other]
+      .map { try $0.database.rows("SELECT name FROM people ORDER BY id") }
+    #expect(rows[0] == rows[1] && rows[0].first == "'Ida'")
+    for machine in [one, other] {
+      let status = try machine.repository.status()
+      #expect(status.isClean && status.refused.isEmpty && status.waitingCount == 0)
+      #expect(try machine.repository.verify().problems == [])
+      // What lost is told.
+      #expect(try machine.repository.conflicts().flatMap(\.lost).count == 1)
+    }
+    #expect(try one.repository.log().filter { $0.id == mine?.id }.count == 1)
+  }
+
   @Test func aRestoredBackupGoesOnUnderAnotherNameAndGetsWhatItHadSent() async throws {
     let (folder, cloud) = (try ScratchFolder(), LocalCloud())
     let one = try Machine(folder.file("one.db"), cloud, nonce: 1)

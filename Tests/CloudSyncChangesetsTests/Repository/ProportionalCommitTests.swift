@@ -31,6 +31,35 @@ import Testing
     }
   }
 
+  /// What a rebase costs of commits that two replicas have made in turns: each is a part of its own.
+  private static func rebaseSteps(_ count: Int) async throws -> Int {
+    let (desk, phone) = try await SquashBench.pair()
+    for number in 0..<count {
+      let maker = HistoryBench.options(replica: number % 2 == 0 ? "one" : "other")
+      try phone.bench.database.execute(
+        "INSERT INTO people(id, score) VALUES('q\(number)', \(number))"
+      )
+      try ChangesetRepository(phone.bench.database, options: maker).commit()
+    }
+    for bench in [desk, phone] { bench.bench.pass(seconds: 100 * SquashBench.day) }
+    try await desk.fill(6...8)
+    try await desk.remote.sync()
+    try await desk.remote.squash(depth: 1)
+    try await phone.remote.push()
+    try await desk.remote.sync()
+    let steps = try StatementSteps.count(of: { try desk.bench.database.write($0) }) {
+      try desk.repository.rebaseOthers()
+    }
+    #expect(try desk.rows("SELECT count(*) FROM people") == ["\(8 + count)"])
+    #expect(try desk.repository.log(LogQuery(count: count)).allSatisfy { $0.originals.count == 1 })
+    return steps
+  }
+
+  @Test func aRebaseOfManyPartsCostsSoMuchForEach() async throws {
+    let (few, many) = (try await Self.rebaseSteps(10), try await Self.rebaseSteps(40))
+    #expect(many < 6 * few, "\(few) tens of steps for 10 parts, \(many) for 40")
+  }
+
   @Test(arguments: Call.allCases)
   func costsNoMoreAfterManyCommits(call: Call) throws {
     let (few, many) = (try Self.steps(call, after: 20), try Self.steps(call, after: 200))

@@ -57,6 +57,17 @@ import Testing
     return desk
   }
 
+  /// Changes name columns by their bytes, whatever SQLite takes for the same name.
+  @Test(arguments: [true, false])
+  func aColumnThatIsOnlySpelledOtherwiseIsRenamedToo(isDeskLater: Bool) throws {
+    let desk = try Self.meet(
+      phone: "UPDATE people SET name = 'Ida' WHERE id = 'a'",
+      isDeskLater: isDeskLater,
+      migration: "ALTER TABLE people RENAME COLUMN name TO Name"
+    )
+    #expect(try desk.rows("SELECT Name, note FROM people WHERE id = 'a'") == ["'Ida', 'desk'"])
+  }
+
   @Test(arguments: [true, false])
   func anEditToNullOfARenamedColumnStays(isDeskLater: Bool) throws {
     let desk = try Self.meet(

@@ -208,6 +208,35 @@ struct HistoryToolTests {
     }
   }
 
+  @Test("A rescan asks whether a column was renamed where nobody can tell")
+  func renamed() throws {
+    try ToolHarness.run { bench in
+      let notes = bench.path("notes.db")
+      let rows = "INSERT INTO notes VALUES('a', 'one'), ('b', 'two')"
+      try Self.edit(
+        bench,
+        "notes.db",
+        "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, body); \(rows)"
+      )
+      Self.run(["init", notes, "--all"])
+      try Self.edit(
+        bench,
+        "notes.db",
+        """
+        CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, content); INSERT INTO fresh SELECT * FROM notes;
+        DROP TABLE notes; ALTER TABLE fresh RENAME TO notes; UPDATE notes SET content = 'three' WHERE id = 'b'
+        """
+      )
+      let question = Self.run(["rescan", notes], code: 1).errors
+      #expect(question.contains("1 of 2 rows") && question.contains("“renamed”"))
+      Self.run(["rescan", notes, "--renamed", "body=content"], code: 2)
+      let answer = Self.run(["rescan", notes, "--renamed", "notes.body=content"]).output
+      #expect(answer.contains("1 row to be committed"))
+      Self.run(["commit", notes])
+      Self.run(["verify", notes])
+    }
+  }
+
   @Test("Wrong arguments are one line, and write nothing")
   func wrongArguments() throws {
     try ToolHarness.run { bench in

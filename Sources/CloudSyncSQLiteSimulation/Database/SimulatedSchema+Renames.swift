@@ -1,0 +1,135 @@
+import CloudSyncChangesets
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
+
+/// A column that has another name in the newest version.
+struct RenamedColumn: Hashable {
+  var table: String
+  var name: String
+}
+
+/// Columns that the newest version calls otherwise, and their one name in what is checked.
+extension SimulatedSchema {
+  /// Draws which columns have another name in the newest version.
+  mutating func drawRenames(by random: inout SeededRandom) {
+    let name = random.pick(["body", "body", "B"])
+    let names = ["b": name, "n": "tally", "list": "owner", "note": "owner", "item": "owner"]
+    for table in tables(version: Version()) {
+      for column in table.columns {
+        guard let name = names[column.name], random.chance(1, in: 2) else { continue }
+        renames[table.name, default: [:]][column.name] = name
+      }
+    }
+  }
+
+  /// The statements that bring the tables from one version to another.
+  func migration(from former: Version, to version: Version) -> [String] {
+    let old = tables(version: former)
+    var sql: [String] = []
+    for table in tables(version: version) {
+      guard let before = old.first(where: { $0.name == table.name }) else {
+        sql.append(self.sql(table: table))
+        continue
+      }
+      for column in table.columns {
+        guard let same = before.column(column.name) else {
+          let initial = column.initial == "NULL" ? "" : " DEFAULT \(column.initial)"
+          sql.append("ALTER TABLE \(table.name) ADD COLUMN \(column.sql) \(column.type)\(initial)")
+          continue
+        }
+        if same.sql == column.sql { continue }
+        sql.append("ALTER TABLE \(table.name) RENAME COLUMN \(same.sql) TO \(column.sql)")
+      }
+    }
+    return sql
+  }
+
+  /// A commit with the names that columns have in all versions: what has only renamed one has changed nothing.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit.
+  ///   - renamed: What was renamed before it.
+  /// - Returns: The same, as if no column had ever had another name.
+  func canonical(_ commit: Commit, after renamed: Set<RenamedColumn> = []) -> Commit {
+    if renames.isEmpty { return commit }
+    var commit = commit
+    for place in commit.changes.tables.indices {
+      let table = commit.changes.tables[place].name
+      guard let names = renames[table] else { continue }
+      let fills = commit.changes.tables[place].fills
+      for row in commit.changes.tables[place].rows.indices {
+        // A value of a column that is gone has become newer: that says nothing.
+        commit.changes.tables[place].rows[row].cells
+          .removeAll {
+            renamed.contains(RenamedColumn(table: table, name: $0.column))
+          }
+      }
+      commit.changes.tables[place].fills.removeAll { names.values.contains($0.column) }
+      commit.changes.tables[place].rows = commit.changes.tables[place].rows
+        .compactMap {
+          canonical($0, names: names, fills: commit.header.kind == .migration ? fills : nil)
+        }
+    }
+    for place in commit.conflicts.indices {
+      guard let names = renames[commit.conflicts[place].table] else { continue }
+      for (name, alias) in names {
+        for cell in commit.conflicts[place].kept.indices
+        where commit.conflicts[place].kept[cell].column == alias {
+          commit.conflicts[place].kept[cell].column = name
+        }
+        for cell in commit.conflicts[place].lost.indices
+        where commit.conflicts[place].lost[cell].column == alias {
+          commit.conflicts[place].lost[cell].column = name
+        }
+      }
+    }
+    return commit
+  }
+
+  /// The columns that a migration has renamed, and those of them in which a row shows it.
+  func renamed(by commit: Commit) -> (all: Set<RenamedColumn>, seen: Set<RenamedColumn>) {
+    var (all, seen): (Set<RenamedColumn>, Set<RenamedColumn>) = ([], [])
+    guard commit.header.kind == .migration else { return (all, seen) }
+    for table in commit.changes.tables {
+      for (name, alias) in renames[table.name] ?? [:]
+      where table.fills.contains(where: { $0.column == alias }) {
+        let column = RenamedColumn(table: table.name, name: name)
+        all.insert(column)
+        let isSeen = table.rows.contains { row in row.cells.contains { $0.column == alias } }
+        if isSeen { seen.insert(column) }
+      }
+    }
+    return (all, seen)
+  }
+
+  private func canonical(
+    _ row: RowDelta,
+    names: [String: String],
+    fills: [TableDelta.Fill]?
+  ) -> RowDelta? {
+    var cells = row.cells.filter { cell in
+      !names.contains { $0.key == cell.column || $0.value == cell.column }
+    }
+    for (name, alias) in names.sorted(by: { $0.key < $1.key }) {
+      let old = row.cells.first { $0.column == name }
+      let new = row.cells.first { $0.column == alias }
+      guard row.kind == .update, let fills else {
+        // A commit has the one or the other.
+        guard var cell = old ?? new else { continue }
+        cell.column = name
+        cells.append(cell)
+        continue
+      }
+      // A migration that renames the column.
+      guard let time = (new ?? old)?.time else { continue }
+      let fill = fills.first { $0.column == alias }?.value ?? .null
+      let cell = CellDelta(name, old: old?.old ?? .null, new: new?.new ?? fill, time: time)
+      if cell.isChange { cells.append(cell) }
+    }
+    if cells.isEmpty, row.kind == .update { return nil }
+    var row = row
+    row.cells = cells.sorted { $0.column < $1.column }
+    return row
+  }
+}

@@ -1,0 +1,134 @@
+import CloudSyncChangesets
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import CloudSyncSimulator
+
+extension ChangesetDevice {
+  /// Whether the app lacks what the newest version has.
+  var isOld: Bool { version != schema.newest }
+
+  /// The app's migration, where commits of older apps are brought up by it; an app that is old itself has none.
+  var migrate: (@Sendable (OpaquePointer) throws -> Void)? {
+    guard migratesOthers else { return nil }
+    let (schema, history) = (schema, history)
+    return { handle in
+      // Updates come while the app runs.
+      if history.withLock({ $0.version }) != schema.newest { return }
+      let connection = SQLiteConnection(borrowing: handle)
+      let version = try schema.version(of: connection)
+      for sql in schema.migration(from: version, to: schema.newest) { try connection.execute(sql) }
+    }
+  }
+
+  /// Brings the tables to the newest version, or to one on the way there, and fills some of what is new, in each database
+  /// otherwise.
+  func update(process: DeviceProcess, inSteps: Bool) {
+    guard let repository, let database = app.withLock({ $0.database }) else { return }
+    let former = version
+    let choice = inSteps ? history.withLock { $0.random.below(3) } : 2
+    let next = schema.version(after: former, choice: choice)
+    var sql = schema.migration(from: former, to: next)
+    if next.hasAdditions, !former.hasAdditions, !migratesOthers {
+      sql += schema.fills(of: next, device: setup.number) {
+        history.withLock { $0.random.chance(1, in: 2) }
+      }
+    }
+    do {
+      // Whoever looks at an old commit comes back first, or waits with the update.
+      if try repository.head().isDetached {
+        do throws(ChangesetError) { try comeBack(repository: repository) } catch {
+          // The branch is beyond this version by now: it can be gone to after the update.
+          guard error.code == .needsUpgrade else { throw error }
+        }
+      }
+      try repository.commit()
+      if next.hasRenamed, !former.hasRenamed, try repository.head().isDetached == false,
+        history.withLock({ $0.chores.chance(1, in: 3) })
+      {
+        return try changeTables(sql, to: next, database)
+      }
+      let statements = sql
+      try ChangesetRepository.migrate(database) { handle in
+        let connection = SQLiteConnection(borrowing: handle)
+        for statement in statements { try connection.execute(statement) }
+      }
+      history.withLock { $0.version = next }
+      process.fail(at: .migrated)
+      if try repository.head().isDetached { try comeBack(repository: repository) }
+    } catch let error as ChangesetError
+      where [.unmerged, .uncommittedChanges, .behindHorizon].contains(error.code)
+    {
+      return
+    } catch let error as ChangesetError where error.code == .detached && !schema.renames.isEmpty {
+      // The branch is neither what this version has nor the next one: others' migrations come first.
+      return
+    } catch { note(error: error) }
+  }
+
+  /// Changes the tables as an app does that knows nothing of the history, and has that take them up.
+  private func changeTables(
+    _ statements: [String],
+    to version: SimulatedSchema.Version,
+    _ database: FaultyDatabase
+  ) throws {
+    try disk.file()
+      .write { handle in
+        let connection = SQLiteConnection(borrowing: handle)
+        try connection.transaction { () throws(SQLiteError) in
+          for statement in statements { try connection.execute(statement) }
+        }
+      }
+    history.withLock { $0.version = version }
+    try takeUp(database)
+  }
+
+  /// Has the history take up the tables as they are.
+  func takeUp(_ database: FaultyDatabase) throws(ChangesetError) {
+    try ChangesetRepository.rescan(
+      database,
+      tables: schema.tables(version: version).map(\.name),
+      options: ChangesetOptions(environment: app.withLock { $0.process }?.environment ?? .live)
+    )
+  }
+}
+
+extension SimulatedSchema {
+  /// The newest version, or one on the way there.
+  fileprivate func version(after version: Version, choice: Int) -> Version {
+    guard newest.hasRenamed, !version.hasRenamed, !version.hasAdditions else { return newest }
+    var next = version
+    switch choice {
+    case 0: next.hasAdditions = true
+    case 1: next.hasRenamed = true
+    default: next = newest
+    }
+    return next
+  }
+
+  /// Statements that fill some of what is new, on each device otherwise.
+  fileprivate func fills(of version: Version, device: Int, draw: () -> Bool) -> [String] {
+    tables(version: version)
+      .compactMap { table in
+        guard table.column("c")?.type == "REAL", draw() else { return nil }
+        let value = Double(Int64(device + 1) * 10_000_000) + 0.25
+        return "UPDATE \(table.name) SET c = \(SQLiteValue.real(value).literal)"
+      }
+  }
+
+  /// Which version's tables a database has.
+  fileprivate func version(of connection: SQLiteConnection) throws(SQLiteError) -> Version {
+    var version = Version(hasAdditions: false)
+    for table in tables(version: newest) {
+      let names = try connection.rows(
+        sql: "SELECT name FROM pragma_table_info(\(SQLiteValue.text(table.name).literal))"
+      )
+      let columns = names.compactMap { if case .text(let name)? = $0.first { name } else { nil } }
+      if table.column("c") != nil, columns.contains("c") { version.hasAdditions = true }
+      for column in table.columns where column.alias != nil && columns.contains(column.sql) {
+        version.hasRenamed = true
+      }
+    }
+    return version
+  }
+}
