@@ -23,9 +23,9 @@ struct Adopting {
     let log = CommitLog(connection: connection, schema: former)
     let state = try log.changes(from: nil, to: position.seq)
     let schema = try installation.readSchema()
-    let wanted = try tables(names: names, in: schema)
-    try checkKeys(of: wanted, in: schema, former: former)
     let taken = try TakenUpNames(connection, said: renamed)
+    let wanted = try tables(names: names, in: schema, taken)
+    try checkKeys(of: wanted, in: schema, former: former, taken)
     try installation.uninstall()
     let work = HistoryWork(
       connection: connection,
@@ -52,12 +52,15 @@ struct Adopting {
 
   private func tables(
     names: [String]?,
-    in schema: DatabaseSchema
+    in schema: DatabaseSchema,
+    _ taken: TakenUpNames
   ) throws(ChangesetError) -> [String] {
     if let names { return names }
-    let known = try connection.rows("SELECT name FROM changesets_tables ORDER BY name") {
-      $0.text(0) ?? ""
-    }
+    let known =
+      try connection.rows("SELECT name FROM changesets_tables ORDER BY name") {
+        $0.text(0) ?? ""
+      }
+      .map { name in taken.formerTables.first { $0.value.isSameName(as: name) }?.key ?? name }
     // Were it taken for dropped, its rows would go on every replica, though it may have another name now.
     if let gone = known.first(where: { schema.table(named: $0) == nil }) {
       throw ChangesetError(
@@ -71,10 +74,13 @@ struct Adopting {
   private func checkKeys(
     of names: [String],
     in schema: DatabaseSchema,
-    former: SchemaDescription
+    former: SchemaDescription,
+    _ taken: TakenUpNames
   ) throws(ChangesetError) {
     for name in names {
-      guard let mine = schema.table(named: name), let before = former.table(name) else { continue }
+      guard let mine = schema.table(named: name),
+        let before = former.table(taken.formerTables[mine.name] ?? name)
+      else { continue }
       let key = before.columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
       let isSame =
         key.count == mine.primaryKey.count
@@ -99,29 +105,22 @@ struct Adopting {
     let time = try work.heads.position().clock
     var tables: [TableDelta] = []
     for table in work.tables.tables {
-      guard let before = former.table(table.name) else { continue }
+      let formerName = taken.formerTables[table.name] ?? table.name
+      guard let before = former.table(formerName) else { continue }
       var fills: [TableDelta.Fill] = []
       for name in table.columns where before.column(name) == nil {
         let value = try ColumnDefault.value(of: name, in: table)
         fills.append(.init(column: name, value: value))
       }
-      let former = state.table(table.name)?.rows ?? []
+      let former = state.table(formerName)?.rows ?? []
       let names = try taken.names(of: table, before: before, rows: former)
+      if formerName != table.name {
+        let moved = former.map { $0.moved(to: table, names: names, fills: fills, time: time) }
+        if !moved.isEmpty { tables.append(TableDelta(table.name, rows: moved)) }
+        continue
+      }
       let rows = former.compactMap { row in
-        let gone = row.cells.filter { cell in
-          cell.new != .null && !table.columns.contains { $0.hasSameBytes(as: cell.column) }
-        }
-        let moved = names.map { former, name in
-          let fill = fills.first { $0.column.hasSameBytes(as: name) }?.value ?? .null
-          return CellDelta(name, old: fill, new: row.cell(former)?.new ?? .null, time: time)
-        }
-        let cells =
-          gone.map { CellDelta($0.column, old: $0.new, new: .null, time: time) }
-          + moved.filter(\.isChange)
-        return RowDelta(
-          updating: row.key,
-          cells: cells.sorted { $0.column.precedesByBytes($1.column) }
-        )
+        row.changed(to: table, names: names, fills: fills, time: time)
       }
       if rows.isEmpty, fills.isEmpty { continue }
       tables.append(TableDelta(table.name, fills: fills, rows: rows))
@@ -130,5 +129,49 @@ struct Adopting {
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
     }
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
+  }
+}
+
+extension RowDelta {
+  /// What becomes of a row of a table whose columns are others now; nil if nothing does.
+  fileprivate func changed(
+    to table: TrackedTable,
+    names: [String: String],
+    fills: [TableDelta.Fill],
+    time: HybridTime
+  ) -> RowDelta? {
+    let gone = cells.filter { cell in
+      cell.new != .null && !table.columns.contains { $0.hasSameBytes(as: cell.column) }
+    }
+    let moved = names.map { former, name in
+      let fill = fills.first { $0.column.hasSameBytes(as: name) }?.value ?? .null
+      return CellDelta(name, old: fill, new: cell(former)?.new ?? .null, time: time)
+    }
+    let cells =
+      gone.map { CellDelta($0.column, old: $0.new, new: .null, time: time) }
+      + moved.filter(\.isChange)
+    return RowDelta(
+      updating: key,
+      cells: cells.sorted { $0.column.precedesByBytes($1.column) }
+    )
+  }
+
+  /// The row in a table that has another name now.
+  fileprivate func moved(
+    to table: TrackedTable,
+    names: [String: String],
+    fills: [TableDelta.Fill],
+    time: HybridTime
+  ) -> RowDelta {
+    let cells = table.columns.map { name in
+      let former = names.first { $0.value.hasSameBytes(as: name) }?.key ?? name
+      let fill = fills.first { $0.column.hasSameBytes(as: former) }?.value
+      return CellDelta(name, old: .null, new: fill ?? cell(former)?.new ?? .null, time: time)
+    }
+    return RowDelta(
+      inserting: key,
+      cells: cells.sorted { $0.column.precedesByBytes($1.column) },
+      time: time
+    )
   }
 }

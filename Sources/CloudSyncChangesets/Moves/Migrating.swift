@@ -208,6 +208,12 @@ struct Migrating {
       )
     )
     let written = Commit(header: header, changes: changes.written(at: parent.time))
+    if let seq = try work.log.number(of: written.id) {
+      // Another replica's migration, which has come already, has made its head one: what goes on from it may be there too.
+      var position = position
+      position.seq = seq
+      return try work.heads.set(position)
+    }
     let row = try Committing(work: work).store(commit: written, parents: [parent])
     try work.heads.advance(
       position: position,

@@ -11,6 +11,8 @@ struct TakenUpNames {
   let connection: HistoryConnection
   /// What triggers tell: present names by table and former name.
   private let told: [String: [String: String]]
+  /// Former names of tables by their present ones, as far as triggers tell: SQLite has these follow a table that is renamed.
+  let formerTables: [String: String]
   /// What somebody has said; nil if nobody was asked.
   private let said: [String: [String: String]]?
 
@@ -21,7 +23,13 @@ struct TakenUpNames {
   ) throws(ChangesetError) {
     self.connection = connection
     self.said = said
-    told = try Self.told(connection)
+    let triggers = try Self.triggers(connection)
+    told = try Self.told(by: triggers, connection)
+    var formerTables: [String: String] = [:]
+    for trigger in triggers where !trigger.former.isSameName(as: trigger.name) {
+      formerTables[trigger.name] = trigger.former
+    }
+    self.formerTables = formerTables
   }
 
   /// The present names of a table's columns, by their former ones.
@@ -106,21 +114,30 @@ struct TakenUpNames {
 
   // MARK: Triggers
 
+  /// A trigger of the history: the table's name when it was made, the present one, and the trigger's text.
+  private typealias Trigger = (former: String, name: String, sql: String)
+
+  private static func triggers(
+    _ connection: HistoryConnection
+  ) throws(ChangesetError) -> [Trigger] {
+    try connection.rows(
+      """
+      SELECT t.name, s.tbl_name, s.sql FROM changesets_tables t
+      JOIN main.sqlite_schema s ON s.type = 'trigger' AND s.name = 'changesets_update_' || t.number
+      """
+    ) { (former: $0.text(0) ?? "", name: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
+  }
+
   private static func told(
+    by triggers: [Trigger],
     _ connection: HistoryConnection
   ) throws(ChangesetError) -> [String: [String: String]] {
     guard let bytes = try Info(connection).bytes(name: .schema), let digest = Digest(bytes),
       let number = try Dictionaries(connection: connection).number(ofSchema: SchemaID(digest))
     else { return [:] }
     let installed = try Dictionaries(connection: connection).schema(number: number)
-    let texts = try connection.rows(
-      """
-      SELECT t.name, s.tbl_name, s.sql FROM changesets_tables t
-      JOIN main.sqlite_schema s ON s.type = 'trigger' AND s.name = 'changesets_update_' || t.number
-      """
-    ) { (former: $0.text(0) ?? "", name: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
     var told: [String: [String: String]] = [:]
-    for (former, name, sql) in texts {
+    for (former, name, sql) in triggers {
       guard let table = installed.table(former) else { continue }
       let key = table.columns.filter { $0.keyPlace > 0 }
       let columns = table.columns.filter { $0.keyPlace == 0 && !$0.isGenerated }.map(\.name)

@@ -98,7 +98,7 @@ struct Committing {
     return Commit(header: header, changes: changes, conflicts: conflicts)
   }
 
-  /// Writes a commit into the log, and no head.
+  /// Writes a commit into the log, if it is not there yet, and no head.
   func store(commit: Commit, parents: [LogRow?]) throws(ChangesetError) -> LogRow {
     let body = CommitWriter.body(of: commit)
     guard body.count <= Self.largestBody else {
@@ -108,6 +108,8 @@ struct Committing {
       )
     }
     let id = ChangesetID(digestOf: CommitWriter.head(of: commit.header), body)
+    // Another replica has done the same, and its commit has come: the log has every commit once.
+    if let seq = try work.log.number(of: id) { return try work.log.row(seq) }
     var row = try work.log.append(
       commit,
       id: id,

@@ -46,7 +46,7 @@ extension RecordState {
       return takeMove(of: columns, from: origin, at: time, rules: rules)
     case .handed(let hand): return take(hand, rules: rules)
     case .withheld(let hand):
-      keepEndedLife(hand.version.withheld(from: hand.move), rules: rules)
+      endedLives.keepLife(hand.version.withheld(from: hand.move), rules: rules)
       return []
     case .referred(let references):
       for reference in references { row?.note(reference) }

@@ -101,7 +101,7 @@ extension RecordState {
     }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
     if !mine.clock.isDeleted(by: rules.deletes), joined.clock.replaces(mine.clock) {
-      keepEndedLife(mine, rules: rules)
+      endedLives.keepLife(mine, rules: rules)
     }
     change(to: joined, rules: rules)
     noteDifferences(from: mine)
@@ -140,13 +140,8 @@ extension RecordState {
     }
     let hasEnded = joined.clock.ends(lifeOf: mine.clock)
     if hasEnded ? wasDirty && mine.clock.isArrival : !joined.clock.isOfSameRow(as: mine.clock) {
-      keepEndedLife(mine, rules: rules)
+      endedLives.keepLife(mine, rules: rules)
     }
-  }
-
-  mutating func keepEndedLife(_ version: RecordVersion, rules: RowRules) {
-    let former = endedLives.take { $0.clock.isOfSameRow(as: version.clock) }
-    endedLives.keep(former.map { rules.join.join(version, with: $0) } ?? version)
   }
 
   /// Keeps what is handed to a row that has lost the key to another one: it goes along with the row wherever that goes.
@@ -179,14 +174,6 @@ extension RecordState {
     return [.writeRow]
   }
 
-  /// What becomes of a version of the row that has lost the key here, and has it again: what is kept of it is joined with
-  /// that.
-  mutating func rejoin(_ version: RecordVersion, rules: RowRules) -> RecordVersion {
-    let clock = version.clock
-    let own = endedLives.take { clock.isOfSameRow(as: $0.clock) && clock.leavesOpen($0.clock) }
-    return own.map { rules.join.join($0, with: version) } ?? version
-  }
-
   /// Hands on lives that were ended before anybody had told where they go on.
   mutating func handOverEndedLives(by clock: RecordClock) -> [RecordAction] {
     let handed = endedLives.compactMap { ended in
@@ -209,7 +196,25 @@ extension RecordState {
     if !isDeleted(by: rules) {
       return take(.inserted(columns, at: time), rules: rules)
     }
-    let former = row
+    let new = RecordVersion(columns, from: origin, after: row, at: time, rules: rules)
+    formerBase = origin.base
+    // Its shares of counters go along as they are.
+    ancestors.note(origin.ancestors.filter { $0.writer == nil })
+    ancestors.note(origin.version?.clock.ancestors(rules: rules) ?? [])
+    change(to: new, rules: rules)
+    return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
+  }
+}
+
+extension RecordVersion {
+  /// Begins a life with what a row had under its former key, after what the record had before.
+  fileprivate init(
+    _ columns: [ColumnEdit],
+    from origin: MovedRow,
+    after former: RecordVersion?,
+    at time: HybridTime,
+    rules: RowRules
+  ) {
     var new = RecordVersion(after: former, at: time, as: origin.row)
     for column in columns {
       let isOfKey = origin.key.contains { UTF8Bytes.equal($0, column.name) }
@@ -231,12 +236,7 @@ extension RecordState {
       new.set(column)
     }
     for share in origin.version?.clock.shares ?? [] where !isTold(share.column) { new.set(share) }
-    formerBase = origin.base
-    // Its shares of counters go along as they are.
-    ancestors.note(origin.ancestors.filter { $0.writer == nil })
-    ancestors.note(origin.version?.clock.ancestors(rules: rules) ?? [])
-    change(to: new, rules: rules)
-    return placement == .inTable && row?.has(columns) == true ? [] : [.writeRow]
+    self = new
   }
 }
 
@@ -272,6 +272,20 @@ extension [RecordVersion] {
   /// Takes a row out of those that have lost a key.
   fileprivate mutating func take(where isMeant: (RecordVersion) -> Bool) -> RecordVersion? {
     firstIndex(where: isMeant).map { remove(at: $0) }
+  }
+
+  /// Keeps a row among those that have lost a key, with what is kept of it already.
+  mutating func keepLife(_ version: RecordVersion, rules: RowRules) {
+    let former = take { $0.clock.isOfSameRow(as: version.clock) }
+    keep(former.map { rules.join.join(version, with: $0) } ?? version)
+  }
+
+  /// What becomes of a version of the row that has lost the key here, and has it again: what is kept of it is joined with
+  /// that.
+  mutating func rejoin(_ version: RecordVersion, rules: RowRules) -> RecordVersion {
+    let clock = version.clock
+    let own = take { clock.isOfSameRow(as: $0.clock) && clock.leavesOpen($0.clock) }
+    return own.map { rules.join.join($0, with: version) } ?? version
   }
 
   /// Keeps a row among those that have lost a key.

@@ -124,7 +124,7 @@ extension RecordState {
     let mine = takingBackAdditions(of: own, from: server, rules: rules)
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
     let merged = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
-    let joined = rejoin(merged, rules: rules)
+    let joined = endedLives.rejoin(merged, rules: rules)
     if wasDirty { addAncestors(rules: rules) }
     let handed =
       handOverEndedLives(by: joined.clock)

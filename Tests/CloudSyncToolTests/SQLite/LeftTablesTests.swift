@@ -4,8 +4,8 @@ import Testing
 @Suite("cloudsync sync of a copy whose tables are not named as before")
 struct LeftTablesTests {
   /// A copy that keeps some of its rows to itself: these are not in the cloud in the end.
-  private func withCopy(_ body: (ToolHarness) throws -> Void) throws {
-    try ToolHarness.run { bench in
+  private func withCopy(_ name: String, _ body: (ToolHarness) throws -> Void) throws {
+    try ToolHarness.run(name) { bench in
       try bench.sql(
         "a.db",
         "CREATE TABLE n(id TEXT PRIMARY KEY NOT NULL, t TEXT, priv INT DEFAULT 0)",
@@ -26,7 +26,7 @@ struct LeftTablesTests {
 
   @Test("A table that is left out is not forgotten without a word, nor is its filter")
   func leftOut() throws {
-    try withCopy { bench in
+    try withCopy("left-out") { bench in
       let narrow = sync(bench, "--tables", "o")
       #expect(narrow.code == 2 && narrow.errors.contains("--stop n"), "\(narrow)")
       #expect(sync(bench, "--all").code == 0)
@@ -37,7 +37,7 @@ struct LeftTablesTests {
 
   @Test("A table that was renamed is not sent without its filter")
   func renamed() throws {
-    try withCopy { bench in
+    try withCopy("renamed-filtered") { bench in
       try bench.sql("a.db", "ALTER TABLE n RENAME TO m")
       let without = sync(bench, "--all")
       #expect(without.code == 2 && without.errors.contains("--filter 'm=priv = 0'"), "\(without)")
