@@ -60,6 +60,34 @@ struct DisplacedRowTests {
     for device in devices { #expect(try bench.displaced(device) == []) }
   }
 
+  @Test(
+    "Each device that has had the row lists it, and whichever does has it come back",
+    arguments: [[], [1], [1, 2]]
+  )
+  func status(told: [Int]) throws {
+    let (bench, devices) = try bench(count: 3)
+    // It is on its own device alone, or was sent, or another one has it as well.
+    try devices[1].execute("INSERT INTO p VALUES('k', x'55')", at: Self.start + 60_000)
+    for number in told { try bench.sync(devices[number]) }
+    try devices[0].execute("UPDATE p SET id = 'k' WHERE id = '0'", at: Self.start + 120_000)
+    try syncAll(bench, [devices[0], devices[2], devices[1]])
+    // Whoever gives its row the key meets the other one in the cloud.
+    let knowing = told.isEmpty ? [1] : [0] + told
+    for (number, device) in devices.enumerated() {
+      #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == ["'00'"])
+      #expect(
+        try bench.displaced(device) == (knowing.contains(number) ? ["'k'"] : []),
+        "\(device.name)"
+      )
+    }
+    try devices[2].execute("DELETE FROM p WHERE id = 'k'", at: Self.start + 180_000)
+    try syncAll(bench, devices.reversed())
+    for device in devices {
+      #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == ["'55'"], "\(device.name)")
+      #expect(try bench.displaced(device) == [] && bench.unclean(device) == [], "\(device.name)")
+    }
+  }
+
   @Test("One device keeps all of them when the others are gone")
   func lastDevice() throws {
     let (bench, devices) = try bench(count: 3)
