@@ -8,13 +8,11 @@ extension ChangesetDevice {
   /// Whether the app lacks what the newest version has.
   var isOld: Bool { version != schema.newest }
 
-  /// The app's migration, where commits of older apps are brought up by it; an app that is old itself has none.
+  /// The app's migration, where commits of older apps are brought up by it: the same whatever version they have.
   var migrate: (@Sendable (OpaquePointer) throws -> Void)? {
-    guard migratesOthers else { return nil }
-    let (schema, history) = (schema, history)
+    guard migratesOthers, !isOld else { return nil }
+    let schema = schema
     return { handle in
-      // Updates come while the app runs.
-      if history.withLock({ $0.version }) != schema.newest { return }
       let connection = SQLiteConnection(borrowing: handle)
       let version = try schema.version(of: connection)
       for sql in schema.migration(from: version, to: schema.newest) { try connection.execute(sql) }
