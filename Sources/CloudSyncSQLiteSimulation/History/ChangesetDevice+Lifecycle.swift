@@ -45,12 +45,11 @@ extension ChangesetDevice {
     do { database = try makeDatabase(process: process) } catch { return note("\(error)") }
     app.withLock { $0.database = database }
     do throws(ChangesetError) {
-      var options = ChangesetOptions(
+      let options = ChangesetOptions(
         tables: rules.tables(schema: schema),
         handler: handler,
         environment: process.environment
       )
-      options.migrate = migrate
       if hasChangedTables { try takeUp(database) }
       let repository = try ChangesetRepository(
         database,
@@ -74,7 +73,11 @@ extension ChangesetDevice {
 
   /// Whether the process has ended before the history has taken up what was changed of its tables.
   private var hasChangedTables: Bool {
-    guard !schema.renames.isEmpty, version.hasRenamed else { return false }
+    let query = "SELECT name FROM sqlite_schema WHERE name = 'changesets_heads'"
+    // Whoever looks at a history that is not there begins one.
+    guard version.hasRenamed,
+      attempt({ () throws in try disk.file().lines(sql: query) })?.isEmpty == false
+    else { return false }
     do throws(ChangesetError) { _ = try inspected() } catch { return error.code == .needsMigration }
     return false
   }

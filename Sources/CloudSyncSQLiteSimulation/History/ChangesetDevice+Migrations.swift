@@ -8,19 +8,6 @@ extension ChangesetDevice {
   /// Whether the app lacks what the newest version has.
   var isOld: Bool { version != schema.newest }
 
-  /// The app's migration, where commits of older apps are brought up by it; an app that is old itself has none.
-  var migrate: (@Sendable (OpaquePointer) throws -> Void)? {
-    guard migratesOthers else { return nil }
-    let (schema, history) = (schema, history)
-    return { handle in
-      // Updates come while the app runs.
-      if history.withLock({ $0.version }) != schema.newest { return }
-      let connection = SQLiteConnection(borrowing: handle)
-      let version = try schema.version(of: connection)
-      for sql in schema.migration(from: version, to: schema.newest) { try connection.execute(sql) }
-    }
-  }
-
   /// Brings the tables to the newest version, or to one on the way there, and fills some of what is new, in each database
   /// otherwise.
   func update(process: DeviceProcess, inSteps: Bool) {
@@ -29,7 +16,7 @@ extension ChangesetDevice {
     let choice = inSteps ? history.withLock { $0.random.below(3) } : 2
     let next = schema.version(after: former, choice: choice)
     var sql = schema.migration(from: former, to: next)
-    if next.hasAdditions, !former.hasAdditions, !migratesOthers {
+    if next.hasAdditions, !former.hasAdditions {
       sql += schema.fills(of: next, device: setup.number) {
         history.withLock { $0.random.chance(1, in: 2) }
       }
@@ -114,21 +101,5 @@ extension SimulatedSchema {
         let value = Double(Int64(device + 1) * 10_000_000) + 0.25
         return "UPDATE \(table.name) SET c = \(SQLiteValue.real(value).literal)"
       }
-  }
-
-  /// Which version's tables a database has.
-  fileprivate func version(of connection: SQLiteConnection) throws(SQLiteError) -> Version {
-    var version = Version(hasAdditions: false)
-    for table in tables(version: newest) {
-      let names = try connection.rows(
-        sql: "SELECT name FROM pragma_table_info(\(SQLiteValue.text(table.name).literal))"
-      )
-      let columns = names.compactMap { if case .text(let name)? = $0.first { name } else { nil } }
-      if table.column("c") != nil, columns.contains("c") { version.hasAdditions = true }
-      for column in table.columns where column.alias != nil && columns.contains(column.sql) {
-        version.hasRenamed = true
-      }
-    }
-    return version
   }
 }

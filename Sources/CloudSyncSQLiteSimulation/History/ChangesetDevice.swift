@@ -59,12 +59,10 @@ package final class ChangesetDevice: AcquaintedDevice {
   let rules: SimulatedMergeRules
   /// The app's own.
   let triggers: SimulatedTriggers
-  /// Whether the app brings up what older apps have committed.
-  let migratesOthers: Bool
   /// Whether each user has a branch, and merges the others' into it.
   let hasOwnBranches: Bool
   /// Whether users leave the main branch: what is on another one is brought up by nobody but an app that can.
-  var hasBranches: Bool { schema.renames.isEmpty || migratesOthers }
+  var hasBranches: Bool { schema.renames.isEmpty }
   /// Whether users squash this history now and then.
   let isSquashed: Bool
   let disk: SimulatedDisk
@@ -84,7 +82,6 @@ package final class ChangesetDevice: AcquaintedDevice {
     if setup.number == 2, setup.commonSeed % 4 == 1 { schema.tagRule = "a IS NULL OR a % 3 <> 1" }
     var renames = SeededRandom(seed: setup.commonSeed).fork(83)
     if renames.chance(1, in: 4) { schema.drawRenames(by: &renames) }
-    migratesOthers = renames.chance(1, in: 2) && !schema.renames.isEmpty
     var own = SeededRandom(seed: setup.seed).fork(84)
     var shared = SeededRandom(seed: setup.commonSeed).fork(84)
     triggers = SimulatedTriggers(schema: schema, random: &shared, own: &own)
@@ -95,7 +92,7 @@ package final class ChangesetDevice: AcquaintedDevice {
     var common = SeededRandom(seed: setup.commonSeed).fork(79)
     let isInFile = common.chance(1, in: 12)
     var branches = common.fork(82)
-    hasOwnBranches = branches.chance(1, in: 6) && (schema.renames.isEmpty || migratesOthers)
+    hasOwnBranches = branches.chance(1, in: 6) && schema.renames.isEmpty
     var squashes = common.fork(81)
     isSquashed = squashes.chance(1, in: 2)
     var history = History(random: random.fork(1), chores: random.fork(2), squashes: random.fork(3))
