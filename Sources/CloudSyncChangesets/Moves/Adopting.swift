@@ -110,6 +110,7 @@ struct Adopting {
       var fills: [TableDelta.Fill] = []
       for name in table.columns where before.column(name) == nil {
         let value = try ColumnDefault.value(of: name, in: table)
+        try work.checkFill(value, of: name, in: table.name)
         fills.append(.init(column: name, value: value))
       }
       let former = state.table(formerName)?.rows ?? []

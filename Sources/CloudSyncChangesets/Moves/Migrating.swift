@@ -134,12 +134,9 @@ struct Migrating {
       if let before = former.table(table.name) {
         for name in table.columns
         where !before.columns.contains(where: { $0.hasSameBytes(as: name) }) {
-          fills.append(
-            .init(
-              column: name,
-              value: try ColumnDefault.value(of: name, in: table)
-            )
-          )
+          let value = try ColumnDefault.value(of: name, in: table)
+          try work.checkFill(value, of: name, in: table.name)
+          fills.append(.init(column: name, value: value))
         }
       }
       var wanted: [RowKey: RowDelta] = [:]
@@ -221,6 +218,36 @@ struct Migrating {
       after: parent,
       clock: max(position.clock, row.time)
     )
+  }
+}
+
+extension HistoryWork {
+  /// Throws if a column comes back, filled with a constant: the rows of HEAD had values of their own in it before it went.
+  func checkFill(
+    _ value: SQLiteValue,
+    of column: String,
+    in table: String
+  ) throws(ChangesetError) {
+    guard value != .null, let head = try heads.position().seq else { return }
+    let numbers = try connection.rows(
+      """
+      WITH RECURSIVE before(seq) AS (
+        SELECT ?1
+        UNION SELECT l.parent FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.parent NOT NULL
+        UNION SELECT l.merged FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.merged NOT NULL
+      )
+      SELECT DISTINCT l.schema FROM before b JOIN changesets_log l ON l.seq = b.seq
+      """,
+      .integer(head)
+    ) { $0.integer(0) }
+    for number in numbers
+    where try dictionaries.schema(number: number).table(table)?.column(column) != nil {
+      throw ChangesetError(
+        .needsMigration,
+        "column \(table.quotedName).\(column.quotedName) was in the history before, and is added again with a default;"
+          + " give it another name, or add it without a default and set its values"
+      )
+    }
   }
 }
 

@@ -26,7 +26,9 @@ extension SQLiteDevice {
         conflict.values.map { .string("\($0.stringValue ?? "") of \(conflict.recordName)") }
       }
     }
+    let present = schema.tables(version: version).map(\.name)
     options.tables = ["marks": marks, "lists": lists, "items": items]
+      .filter { present.contains($0.key) }
     if let filter = history.withLock({ $0.filter }) {
       options.tables[filter.table, default: options.defaultTable].rowFilter = filter.kind.sql
     }

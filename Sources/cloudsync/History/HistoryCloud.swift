@@ -107,7 +107,8 @@ enum HistoryCloud {
           parked: try repository.status().parked.map { ParkedReport($0) }
         )
       )
-      return try target.tellParked(repository)
+      try target.tellParked(repository)
+      return try target.tellRejected(repository)
     }
     var parts = [
       "sent \(Phrase.count(summary.sent, "commit"))", "received \(summary.received)",
@@ -122,6 +123,7 @@ enum HistoryCloud {
     // What merges pass over, the tool's user has to know of.
     if let error = try repository.unreadableHead() { throw error }
     try target.tellParked(repository)
+    try target.tellRejected(repository)
   }
 
   private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {

@@ -148,6 +148,20 @@ struct HistoryTarget {
     throw ToolError.negative
   }
 
+  /// Tells what of others' was fetched and is no use, as it never comes to these tables.
+  ///
+  /// What goes on from before a squash is no failure: “rebase” puts it on top, and the status says so.
+  ///
+  /// - Throws: That there is something, for the exit code.
+  func tellRejected(_ repository: ChangesetRepository) throws {
+    let status = try repository.status()
+    if status.refused.isEmpty || status.behindCount + status.leftBehindCount > 0 { return }
+    for record in status.refused {
+      console.note("\(record.name) was rejected: \(Words.line(record.reason))")
+    }
+    throw ToolError.negative
+  }
+
   func show(value: some Encodable) throws { console.line(try JSONText.block(for: value)) }
 }
 

@@ -37,22 +37,25 @@ enum HistoryJoining {
             meta: meta ?? "{}"
           )
           try HistoryMoving.tell(target, of: commit, orElse: "nothing of it is left to revert")
+          try target.tellParked(repository)
         }
       ),
       HistoryCommand.command(
         name: "undo",
         "Undo the last commit of this copy that is not undone yet, by a new one.",
         run: { target in
-          let commit = try target.repository().undo()
-          try HistoryMoving.tell(target, of: commit, orElse: "nothing to undo")
+          let repository = try target.repository()
+          try HistoryMoving.tell(target, of: try repository.undo(), orElse: "nothing to undo")
+          try target.tellParked(repository)
         }
       ),
       HistoryCommand.command(
         name: "redo",
         "Redo what was undone last.",
         run: { target in
-          let commit = try target.repository().redo()
-          try HistoryMoving.tell(target, of: commit, orElse: "nothing to redo")
+          let repository = try target.repository()
+          try HistoryMoving.tell(target, of: try repository.redo(), orElse: "nothing to redo")
+          try target.tellParked(repository)
         }
       ),
     ]

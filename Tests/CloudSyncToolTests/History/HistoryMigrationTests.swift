@@ -52,7 +52,7 @@ struct HistoryMigrationTests {
       #expect(bench.run(["history", "sync", "@b.db", "--cloud", "@h"]).code == 1)
       try bench.sql("b.db", "ALTER TABLE p ADD COLUMN extra TEXT DEFAULT 'ex'")
       expectDone(bench, "rescan", "@b.db")
-      #expect(try rows(bench, "SELECT * FROM p") == ["1|A|ex"])
+      #expect(try rows(bench, "SELECT * FROM p") == ["'1'|'A'|'ex'"])
     }
   }
 
@@ -80,7 +80,7 @@ struct HistoryMigrationTests {
       }
       try bench.sql("b.db", "ALTER TABLE k RENAME TO kk")
       expectDone(bench, "rescan", "@b.db", "--tables", "kk")
-      #expect(try rows(bench, "SELECT * FROM kk") == ["k1|A|\(isEditedByBoth ? "B" : "y1")"])
+      #expect(try rows(bench, "SELECT * FROM kk") == ["'k1'|'A'|'\(isEditedByBoth ? "B" : "y1")'"])
     }
   }
 }
