@@ -216,7 +216,7 @@ public final class ChangesetRemote: Sendable {
     var obstacle: ChangesetError?
     do throws(ChangesetError) {
       try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.catchUp() }
-      if !isDetached, try repository.status().isClean, try repository.standing() == .current {
+      if !isDetached, try repository.isClean(), try repository.standing() == .current {
         _ = try await fetchingWhatWasRemoved { () throws(ChangesetError) in try repository.pull() }
       }
     } catch {
@@ -227,7 +227,7 @@ public final class ChangesetRemote: Sendable {
       // Somebody has edited since they were looked at: the next sync commits it.
       if error.code != .uncommittedChanges { obstacle = error }
     }
-    if isDetached, try repository.status().isClean == false {
+    if isDetached, try repository.isClean() == false {
       obstacle = .onOlderCommit
     }
     let sent = try await push()

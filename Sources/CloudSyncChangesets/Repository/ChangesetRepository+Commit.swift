@@ -95,6 +95,13 @@ extension ChangesetRepository {
     try read { (work) throws(ChangesetError) in try HistoryStatus(work: work).status() }
   }
 
+  /// Whether there is nothing to commit; unlike the whole status it reads nothing of what others have sent.
+  func isClean() throws(ChangesetError) -> Bool {
+    try read { (work) throws(ChangesetError) in
+      try work.uncommitted.changes(at: .zero).rowCount == 0
+    }
+  }
+
   /// Removes the changes of old commits from this copy; the log keeps them, with who made them and their meta.
   ///
   /// All from the latest possible commit on stays whole: its states, merges and comparisons. What is

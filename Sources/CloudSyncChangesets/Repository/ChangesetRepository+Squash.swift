@@ -14,7 +14,7 @@ extension ChangesetRepository {
 
   /// Moves rows that are those of a commit before the horizon to the history's head, where nothing stands in the way.
   func catchUp() throws(ChangesetError) {
-    guard try standing() == .lagging, try status().isClean else { return }
+    guard try standing() == .lagging, try isClean() else { return }
     _ = try rebase()
   }
 

@@ -31,6 +31,9 @@ struct EngineSetup {
   }
 
   private func check(_ names: [String], in schema: DatabaseSchema) throws(SyncEngineError) {
+    if names.isEmpty {
+      throw SyncEngineError(.schema, "No tables are named; name at least one to synchronize.")
+    }
     let violations = options.violations(in: schema, tables: names)
     let errors = violations.filter { !$0.isWarning }
     guard errors.isEmpty else {

@@ -211,11 +211,14 @@ extension RecordVersion {
     RecordVersion(clock: clock, columns: columns.filter { !isStored($0.name) })
   }
 
-  /// Gives a column another name, of a version that is kept beside its table.
+  /// Gives a column another name, of a version that is kept beside its table; what another version of the app has set under
+  /// that name stays if it is newer.
   fileprivate mutating func rename(_ old: String, to new: String) {
     var clock = clock
     clock.renameShares(of: old, to: new)
-    let columns = columns.filter { !UTF8Bytes.equal($0.name, new) }
+    let isNewer = clock.time(of: new).map { $0 >= clock.time(of: old) ?? .zero } ?? false
+    let less = isNewer ? old : new
+    let columns = columns.filter { self[old] == nil || !UTF8Bytes.equal($0.name, less) }
     self = RecordVersion(clock: clock, columns: columns.map { $0.renamed(old, to: new) })
   }
 }

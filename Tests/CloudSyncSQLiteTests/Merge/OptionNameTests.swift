@@ -31,6 +31,14 @@ struct OptionNameTests {
     for device in [mac, phone] { #expect(try device.lines("SELECT views FROM notes") == ["13"]) }
   }
 
+  @Test("An engine without tables is refused")
+  func noTables() {
+    let error = #expect(throws: SyncEngineError.self) {
+      try SyncHarness().device("mac", Self.schema, tables: [])
+    }
+    #expect(error?.description.contains("No tables are named") == true, "\(error as Any)")
+  }
+
   @Test("A name that is not there is refused, and told", arguments: ["note", "viewz"])
   func unknown(name: String) throws {
     let options = name == "note" ? Self.options(name, "views") : Self.options("notes", name)

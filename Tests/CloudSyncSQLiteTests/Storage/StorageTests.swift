@@ -49,6 +49,26 @@ struct StorageTests {
     try pending.state(of: key)?.state(deletes: rules.deletes) { values[$0] }
   }
 
+  @Test(
+    "Of a row that has lost its key the newer value stays when a column is renamed, also if there is no older one",
+    arguments: [(2, 5), (5, 2), (nil, 5), (2, nil)] as [(Int64?, Int64?)]
+  )
+  func renamesKeptRows(old: Int64?, new: Int64?) throws {
+    var state = edited()
+    let columns = [("c", old), ("e", new)]
+      .compactMap { name, time in
+        time.map { VersionedColumn(name: name, value: .int64($0), time: self.time($0)) }
+      }
+    state.endedLives = [RecordVersion(clock: RecordClock(), columns: columns)]
+    let stored = try #require(StoredState(state, policy: rules.deletes) { _ in false })
+    let life = stored.renamed(["c": "e"], deletes: rules.deletes, isUnchanged: true, filled: [])
+      .state(deletes: rules.deletes) { _ in nil }
+      .endedLives.first
+    #expect(life?["c"] == nil)
+    let latest = max(old ?? 0, new ?? 0)
+    #expect(life?["e"] == VersionedColumn(name: "e", value: .int64(latest), time: time(latest)))
+  }
+
   @Test("A state is put together again from what is kept and what the table has")
   func roundTrips() throws {
     var states: [RecordState] = []
