@@ -45,8 +45,10 @@ enum MigrateCommand {
       ],
       discussion: """
         Integer and missing keys become UUIDs, and everything that refers to them by a foreign key follows.
-        Copies of one database get the same UUIDs, so each may be migrated by itself. Rows that are inserted
-        without a key get a random UUID. Nothing is changed if anything fails.
+        Copies of one database get the same UUIDs, so each may be migrated by itself, unless both have got
+        new rows since they parted: two rows with one integer key would become one. Then migrate one and
+        copy it, or give each its own --salt. Rows that are inserted without a key get a random UUID.
+        Nothing is changed if anything fails.
 
         A column that refers to a key without REFERENCES would keep the old integers, and joins would find
         nothing. Such columns are listed, and nothing is changed until each is named with --follow, which
