@@ -35,7 +35,7 @@ package struct SchemaDescription: Sendable, Hashable {
     package var uniqueKeys: [UniqueKey]
     package var foreignKeys: [TableSchema.ForeignKey]
 
-    /// The column of a name, byte by byte: changes name columns so. Those of the key are named by none.
+    /// The column of a name, byte by byte, as changes name columns; those of the key, which none names, however spelled.
     package func column(_ name: String) -> Column? {
       columns.first {
         $0.name.hasSameBytes(as: name) || $0.keyPlace > 0 && $0.name.isSameName(as: name)
