@@ -107,12 +107,7 @@ struct Adopting {
     for table in work.tables.tables {
       let formerName = taken.formerTables[table.name] ?? table.name
       guard let before = former.table(formerName) else { continue }
-      var fills: [TableDelta.Fill] = []
-      for name in table.columns where before.column(name) == nil {
-        let value = try ColumnDefault.value(of: name, in: table)
-        try work.checkFill(value, of: name, in: table.name)
-        fills.append(.init(column: name, value: value))
-      }
+      let fills = try work.fills(of: table) { before.column($0) != nil }
       let former = state.table(formerName)?.rows ?? []
       let names = try taken.names(of: table, before: before, rows: former)
       if formerName != table.name {

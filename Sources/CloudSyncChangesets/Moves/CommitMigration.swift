@@ -88,7 +88,6 @@ enum CommitMigration {
     of parent: LogRow,
     _ work: HistoryWork
   ) throws(ChangesetError) -> LogRow {
-    if let seq = try work.log.number(of: made.commit.id) { return try work.log.row(seq) }
     _ = try work.dictionaries.number(for: made.schema)
     try Fills.keep(delta: made.commit.changes, work.connection)
     return try Committing(work: work).store(commit: made.commit, parents: [parent])

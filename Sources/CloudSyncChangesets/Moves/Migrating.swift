@@ -132,11 +132,8 @@ struct Migrating {
     for table in work.tables.tables {
       var fills: [TableDelta.Fill] = []
       if let before = former.table(table.name) {
-        for name in table.columns
-        where !before.columns.contains(where: { $0.hasSameBytes(as: name) }) {
-          let value = try ColumnDefault.value(of: name, in: table)
-          try work.checkFill(value, of: name, in: table.name)
-          fills.append(.init(column: name, value: value))
+        fills = try work.fills(of: table) { name in
+          before.columns.contains { $0.hasSameBytes(as: name) }
         }
       }
       var wanted: [RowKey: RowDelta] = [:]
@@ -222,13 +219,28 @@ struct Migrating {
 }
 
 extension HistoryWork {
+  /// What the columns that a table gets are filled with.
+  ///
+  /// - Parameters:
+  ///   - table: The table as it is now.
+  ///   - isThere: Whether it had a column of a name before.
+  /// - Returns: Their constants.
+  /// - Throws: That a column comes back with one.
+  func fills(
+    of table: TrackedTable,
+    besides isThere: (String) -> Bool
+  ) throws(ChangesetError) -> [TableDelta.Fill] {
+    var fills: [TableDelta.Fill] = []
+    for name in table.columns where !isThere(name) {
+      fills.append(.init(column: name, value: try ColumnDefault.value(of: name, in: table)))
+    }
+    try check(fills.filter { $0.value != .null }.map(\.column), in: table.name)
+    return fills
+  }
+
   /// Throws if a column comes back, filled with a constant: the rows of HEAD had values of their own in it before it went.
-  func checkFill(
-    _ value: SQLiteValue,
-    of column: String,
-    in table: String
-  ) throws(ChangesetError) {
-    guard value != .null, let head = try heads.position().seq else { return }
+  private func check(_ columns: [String], in table: String) throws(ChangesetError) {
+    guard !columns.isEmpty, let head = try heads.position().seq else { return }
     let numbers = try connection.rows(
       """
       WITH RECURSIVE before(seq) AS (
@@ -240,8 +252,9 @@ extension HistoryWork {
       """,
       .integer(head)
     ) { $0.integer(0) }
-    for number in numbers
-    where try dictionaries.schema(number: number).table(table)?.column(column) != nil {
+    for number in numbers {
+      let former = try dictionaries.schema(number: number).table(table)
+      guard let column = columns.first(where: { former?.column($0) != nil }) else { continue }
       throw ChangesetError(
         .needsMigration,
         "column \(table.quotedName).\(column.quotedName) was in the history before, and is added again with a default;"

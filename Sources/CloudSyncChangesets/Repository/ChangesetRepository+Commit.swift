@@ -97,9 +97,7 @@ extension ChangesetRepository {
 
   /// Whether there is nothing to commit; unlike the whole status it reads nothing of what others have sent.
   func isClean() throws(ChangesetError) -> Bool {
-    try read { (work) throws(ChangesetError) in
-      try work.uncommitted.changes(at: .zero).rowCount == 0
-    }
+    try read { (work) throws(ChangesetError) in try work.uncommittedCount() == 0 }
   }
 
   /// Removes the changes of old commits from this copy; the log keeps them, with who made them and their meta.

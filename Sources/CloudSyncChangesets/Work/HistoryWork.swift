@@ -26,9 +26,14 @@ struct HistoryWork {
   /// The present in milliseconds since 1970.
   var now: Int64 { options.environment.now().nanoseconds / 1_000_000 }
 
+  /// How many rows are not committed.
+  func uncommittedCount() throws(ChangesetError) -> Int {
+    try uncommitted.changes(at: .zero).rowCount
+  }
+
   /// Throws if rows differ from those of HEAD.
   func checkNothingIsUncommitted() throws(ChangesetError) {
-    let count = try uncommitted.changes(at: .zero).rowCount
+    let count = try uncommittedCount()
     guard count > 0 else { return try uncommitted.clear() }
     throw ChangesetError(
       .uncommittedChanges,

@@ -52,34 +52,26 @@ extension SyncEngineOptions {
     in schema: DatabaseSchema,
     beside synchronized: [String]
   ) -> [SchemaViolation] {
-    tables.keys.sortedByBytes()
-      .filter { name in
-        schema.table(named: name) != nil || !synchronized.contains(where: name.isSameName)
+    var unknown: [SchemaViolation] = []
+    for name in tables.keys.sortedByBytes() {
+      guard let table = schema.table(named: name) else {
+        if synchronized.contains(where: name.isSameName) { continue }
+        let reason =
+          "The options name a table \(name.quotedName), which the database does not have."
+        unknown.append(SchemaViolation(.unknownOption, table: name, reason: reason))
+        continue
       }
-      .flatMap { name in
-        guard let table = schema.table(named: name) else {
-          return [
-            SchemaViolation(
-              .unknownOption,
-              table: name,
-              reason:
-                "The options name a table \(name.quotedName), which the database does not have."
-            )
-          ]
-        }
-        return ownTable(name)?.merging.columns.keys.sortedByBytes()
-          .filter { table.column(named: $0) == nil }
-          .map { column in
-            SchemaViolation(
-              .unknownOption,
-              table: table.name,
-              column: column,
-              reason:
-                "The options have a merge policy for \(table.name.quotedName).\(column.quotedName),"
-                + " and the table has no such column."
-            )
-          } ?? []
+      let columns = tables[name]?.merging.columns.keys.sortedByBytes() ?? []
+      for column in columns where table.column(named: column) == nil {
+        let reason =
+          "The options have a merge policy for \(table.name.quotedName).\(column.quotedName), and the table has no"
+          + " such column."
+        unknown.append(
+          SchemaViolation(.unknownOption, table: table.name, column: column, reason: reason)
+        )
       }
+    }
+    return unknown
   }
 
   /// The names of tables whose integer keys the engine gives.

@@ -95,6 +95,7 @@ enum HistoryCloud {
     let (summary, repository) = try HistoryConnection.with(target: target, creates: creates) {
       (remote, repository) in (try await remote.sync(meta: meta), repository)
     }
+    let status = try repository.status()
     if target.isJSON {
       try target.show(
         value: SyncReport(
@@ -104,11 +105,11 @@ enum HistoryCloud {
           conflicts: summary.conflicts,
           branch: summary.head.branch,
           head: summary.head.uuid,
-          parked: try repository.status().parked.map { ParkedReport($0) }
+          parked: status.parked.map { ParkedReport($0) }
         )
       )
-      try target.tellParked(repository)
-      return try target.tellRejected(repository)
+      try target.tellParked(in: status)
+      return try target.tellRejected(in: status)
     }
     var parts = [
       "sent \(Phrase.count(summary.sent, "commit"))", "received \(summary.received)",
@@ -122,8 +123,8 @@ enum HistoryCloud {
     if let warning = try HistoryWords.deletion(repository) { target.console.line(warning) }
     // What merges pass over, the tool's user has to know of.
     if let error = try repository.unreadableHead() { throw error }
-    try target.tellParked(repository)
-    try target.tellRejected(repository)
+    try target.tellParked(in: status)
+    try target.tellRejected(in: status)
   }
 
   private static func tell(target: HistoryTarget, commits: [Changeset], were what: String) throws {

@@ -131,7 +131,12 @@ struct HistoryTarget {
   ///
   /// - Throws: That there are some, for the exit code.
   func tellParked(_ repository: ChangesetRepository) throws {
-    let parked = try repository.status().parked
+    try tellParked(in: try repository.status())
+  }
+
+  /// The same of a status that is known.
+  func tellParked(in status: ChangesetStatus) throws {
+    let parked = status.parked
     if parked.isEmpty { return }
     if !isJSON {
       for row in parked {
@@ -153,8 +158,7 @@ struct HistoryTarget {
   /// What goes on from before a squash is no failure: “rebase” puts it on top, and the status says so.
   ///
   /// - Throws: That there is something, for the exit code.
-  func tellRejected(_ repository: ChangesetRepository) throws {
-    let status = try repository.status()
+  func tellRejected(in status: ChangesetStatus) throws {
     if status.refused.isEmpty || status.behindCount + status.leftBehindCount > 0 { return }
     for record in status.refused {
       console.note("\(record.name) was rejected: \(Words.line(record.reason))")

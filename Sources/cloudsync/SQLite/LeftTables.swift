@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncSQLiteSchema
 
 /// The tables that a copy has synced so far and that a run does not name any more.
 ///
@@ -26,17 +27,10 @@ struct LeftTables {
   ///   - stopped: The tables that are to be synced no more.
   init(_ metadata: SyncMetadata?, tables: [String], names: [String], stopped: [String]) {
     let known = metadata?.tables ?? []
-    let left = known.filter { table in
-      !(tables + stopped).contains { $0.lowercased() == table.name.lowercased() }
-    }
-    let isPresent = { (table: SyncMetadata.Table) in
-      names.contains { $0.lowercased() == table.name.lowercased() }
-    }
-    present = left.filter(isPresent).map(\.name)
-    gone = left.filter { !isPresent($0) }
-    new = tables.filter { name in
-      !known.contains { $0.name.lowercased() == name.lowercased() }
-    }
+    let left = known.filter { !(tables + stopped).contains(where: $0.name.isSameName) }
+    present = left.map(\.name).filter { names.contains(where: $0.isSameName) }
+    gone = left.filter { !names.contains(where: $0.name.isSameName) }
+    new = tables.filter { !known.map(\.name).contains(where: $0.isSameName) }
   }
 
   /// Refuses a run that would leave tables out, or would send rows that were kept here, without being told to.
