@@ -35,6 +35,7 @@ struct DeltaApplier {
     }
     try connection.withoutTriggers { () throws(ChangesetError) in try write(correction) }
     try uncommitted.clear()
+    try ConvertedValues.forget(replacedBy: delta, in: tables, connection)
   }
 
   /// Throws if a row is not what it was: once triggers have run nobody can tell.

@@ -20,6 +20,7 @@ struct TableWriter {
   let table: TrackedTable
   let refusals: Refusals
   private let parked: ParkedRows
+  private let converted: ConvertedValues
   /// Whether rows were parked before: of those that are now, none is met again.
   private let hasParkedRows: Bool
 
@@ -31,6 +32,7 @@ struct TableWriter {
     (self.connection, self.table, self.refusals) = (connection, table, refusals)
     parked = ParkedRows(connection: connection)
     hasParkedRows = try parked.exist()
+    converted = try ConvertedValues(connection: connection, table: table)
   }
 
   private var name: String { table.name.quotedName }
@@ -58,6 +60,15 @@ struct TableWriter {
       return
     }
     _ = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
+    try noteConversions(of: change)
+  }
+
+  /// Notes what the table has made of values; where triggers run they may have made it.
+  private func noteConversions(of change: RowDelta) throws(ChangesetError) {
+    if refusals == .leaves { return }
+    if change.kind != .update { try converted.forget(key: change.key) }
+    if change.kind == .delete { return }
+    try converted.keep(cells: change.cells.filter(\.isChange), of: change.key)
   }
 
   /// The row of a key, and whether it is parked instead of in the table.
@@ -113,14 +124,20 @@ struct TableWriter {
     }
     let keys = change.key.values
     let list = columns.enumerated().map { "\($1.quotedName) = ?\(keys.count + $0 + 1)" }
+    let isTaken: Bool
     let sql = "UPDATE OR ABORT \(name) SET \(list.joined(separator: ", ")) WHERE \(match)"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
-      return nil
+      isTaken = true
     } catch {
       guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }
       if refusals == .leaves, error.isOfTriggers { return nil }
       guard error.kind == .constraint else { throw ChangesetError(error) }
+      isTaken = false
+    }
+    if isTaken {
+      try noteConversions(of: change)
+      return nil
     }
     let problem = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
     if problem != nil { return nil }
@@ -139,9 +156,11 @@ struct TableWriter {
     let named = (table.key + columns + others).map(\.quotedName).joined(separator: ", ")
     let values =
       (1...(keys.count + columns.count)).map { "?\($0)" } + others.map { _ in "NULL" }
+    let isTaken: Bool
     let sql = "INSERT OR ABORT INTO \(name)(\(named)) VALUES(\(values.joined(separator: ", ")))"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
+      isTaken = true
     } catch {
       guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }
       if refusals == .leaves, error.kind == .constraint || error.isOfTriggers { return }
@@ -157,11 +176,13 @@ struct TableWriter {
         throw diverged(key: change.key, because: error.message)
       }
       try parked.park(row: change, of: table.name, because: error.message)
+      isTaken = false
     }
+    if isTaken { try noteConversions(of: change) }
   }
 
   private func found(key: RowKey) throws(ChangesetError) -> RowDelta? {
-    try TableRows(connection: connection, table: table).row(key)
+    try TableRows(connection: connection, table: table, converted: converted).row(key)
   }
 
   private func column(name: String) throws(ChangesetError) -> String {

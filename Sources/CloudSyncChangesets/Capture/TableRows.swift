@@ -1,10 +1,20 @@
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 
-/// The rows that a tracked table has.
+/// The rows that a tracked table has, as the history says them.
 struct TableRows {
   let connection: HistoryConnection
   let table: TrackedTable
+  private let converted: ConvertedValues
+
+  init(connection: HistoryConnection, table: TrackedTable) throws(ChangesetError) {
+    let converted = try ConvertedValues(connection: connection, table: table)
+    self.init(connection: connection, table: table, converted: converted)
+  }
+
+  init(connection: HistoryConnection, table: TrackedTable, converted: ConvertedValues) {
+    (self.connection, self.table, self.converted) = (connection, table, converted)
+  }
 
   private var list: String {
     (table.key + table.columns).map(\.quotedName).joined(separator: ", ")
@@ -15,8 +25,9 @@ struct TableRows {
     let statement = try connection.failing { () throws(SQLiteError) in
       try connection.sqlite.prepare("SELECT \(list) FROM \(table.name.quotedName)")
     }
+    let said = try converted.all()
     try statement.forEachRow(mapping: { ChangesetError($0) }) { () throws(ChangesetError) in
-      try body(row(statement))
+      try body(said(row(statement)))
     }
   }
 
@@ -24,17 +35,26 @@ struct TableRows {
   func forEachRow(_ body: (RowKey, [SQLiteValue]) -> Void) throws(ChangesetError) {
     let keys = Int32(table.key.count)
     let width = keys + Int32(table.columns.count)
+    let correct = try converted.allValues()
     try connection.failing { () throws(SQLiteError) in
       let statement = try connection.sqlite.prepare("SELECT \(list) FROM \(table.name.quotedName)")
       try statement.forEachRow {
         let key = RowKey((0..<keys).map { statement.value($0) })
-        body(key, (keys..<width).map { statement.value($0) })
+        var values = (keys..<width).map { statement.value($0) }
+        correct(key, &values)
+        body(key, values)
       }
     }
   }
 
   /// The row of a key; nil if there is none.
   func row(_ key: RowKey) throws(ChangesetError) -> RowDelta? {
+    guard let row = try held(key) else { return nil }
+    return try converted.said(row)
+  }
+
+  /// The same as the table holds it.
+  func held(_ key: RowKey) throws(ChangesetError) -> RowDelta? {
     let match = table.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
     let sql = """
       SELECT \(list) FROM \(table.name.quotedName) WHERE \(match.joined(separator: " AND "))

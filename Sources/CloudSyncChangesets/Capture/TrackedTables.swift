@@ -13,6 +13,8 @@ struct TrackedTables: Sendable {
   let version: Int64
   /// Whether rows of HEAD are parked.
   var isParking = false
+  /// Whether the tables hold values of HEAD as others.
+  var isConverting = false
   let defaults = ConstantDefaults()
 
   /// The table that changes call so, byte by byte.
@@ -148,7 +150,8 @@ struct CaptureInstallation {
       description: description,
       id: description.id,
       version: try Self.version(connection: connection),
-      isParking: try ParkedRows(connection: connection).exist()
+      isParking: try ParkedRows(connection: connection).exist(),
+      isConverting: try ConvertedValues.exist(connection)
     )
   }
 

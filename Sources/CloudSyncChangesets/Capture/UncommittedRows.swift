@@ -50,6 +50,7 @@ struct UncommittedRows {
       let comparison = MirrorComparison(table: table, statement: statement, time: time)
       try statement.forEachRow { for row in comparison.rows { rows[row.key] = row } }
     }
+    if tracked.isConverting { try say(rows: &rows, of: table) }
     if tracked.isParking { try replaceParked(rows: &rows, of: table, at: time) }
     if rows.count == 1 { return Array(rows.values) }
     return rows.values.sorted { $0.key < $1.key }
@@ -57,6 +58,15 @@ struct UncommittedRows {
 }
 
 extension UncommittedRows {
+  /// Has changes say what the history says, where the table holds something else.
+  private func say(
+    rows: inout [RowKey: RowDelta],
+    of table: TrackedTable
+  ) throws(ChangesetError) {
+    let converted = try ConvertedValues(connection: connection, table: table)
+    for (key, row) in rows { rows[key] = try converted.said(change: row) }
+  }
+
   /// Has a row that was made in the place of a parked one differ from that: at HEAD it was not missing.
   private func replaceParked(
     rows: inout [RowKey: RowDelta],

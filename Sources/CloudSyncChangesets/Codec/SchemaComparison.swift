@@ -23,6 +23,12 @@ struct SchemaComparison {
               + " is not the same"
           )
         }
+        guard column.keyPlace == 0 || known.affinity == column.affinity else {
+          throw unknown(
+            id: id,
+            "keys of another type in column \(table.name.quotedName).\(column.name.quotedName)"
+          )
+        }
       }
     }
   }

@@ -16,6 +16,8 @@ package struct SchemaDescription: Sendable, Hashable {
     package var defaultSQL: String?
     /// Its place in the primary key, counted from 1; 0 if it is in none.
     package var keyPlace: Int
+
+    package var affinity: TableSchema.Column.Affinity { .init(type: type) }
   }
 
   package struct UniqueKey: Sendable, Hashable {
@@ -61,7 +63,12 @@ package struct SchemaDescription: Sendable, Hashable {
     other.tables.allSatisfy { theirs in
       guard let mine = table(theirs.name) else { return false }
       return theirs.columns.allSatisfy { column in
-        column.isGenerated || mine.column(column.name)?.keyPlace == column.keyPlace
+        if column.isGenerated { return true }
+        guard let known = mine.column(column.name), known.keyPlace == column.keyPlace else {
+          return false
+        }
+        // A key of another type would be another key.
+        return column.keyPlace == 0 || known.affinity == column.affinity
       }
     }
   }

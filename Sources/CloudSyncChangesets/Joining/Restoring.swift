@@ -60,7 +60,7 @@ struct Restoring {
     }
     let target =
       try key.map { (key) throws(ChangesetError) in RowKey(try key.columns()) } ?? lost.key
-    let rows = TableRows(connection: work.connection, table: table)
+    let rows = try TableRows(connection: work.connection, table: table)
     let present = try rows.row(target)
     if lost.isSetAside, present != nil {
       throw ChangesetError(

@@ -29,6 +29,9 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
   /// Rows are checked while triggers of the app run.
   case checkedLate
 
+  /// What a table has made of a value counts as what the history says.
+  case convertedForgotten
+
   // MARK: Capture
 
   /// Rows that `OR REPLACE` removes are not seen.

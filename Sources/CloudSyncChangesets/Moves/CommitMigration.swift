@@ -52,6 +52,7 @@ enum CommitMigration {
     let installation = CaptureInstallation(connection: copy)
     try installation.uninstall()
     try copy.execute("DROP TABLE IF EXISTS main.changesets_parked")
+    try ConvertedValues.drop(copy)
     try SchemaMaking(connection: copy).dropAll()
     try SchemaMaking(connection: copy).make(schema)
     let tables = try installation.install(names: schema.tables.map(\.name))

@@ -42,8 +42,9 @@ struct Migrating {
     } else {
       try commit(changes(from: state, former: former, in: migrated), at: position, in: migrated)
     }
-    // The tables may have become able to take rows.
+    // The tables may have become able to take rows, and values.
     try migrated.parked.retry(in: migrated.tables)
+    try ConvertedValues.tidy(in: migrated.tables, connection)
   }
 
   private static let isDetached = ChangesetError(
@@ -139,14 +140,16 @@ struct Migrating {
       var wanted: [RowKey: RowDelta] = [:]
       for row in state.table(table.name)?.rows ?? [] { wanted[row.key] = row.filled(fills) }
       var rows: [RowDelta] = []
+      let converted = try ConvertedValues(connection: connection, table: table)
       let compare = { (row: RowDelta) throws(ChangesetError) -> Void in
         guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
+        let row = try converted.taken(up: row, as: was)
         let change = try reading("a row before the migration") { () throws(ByteFault) in
           try was.inverted(at: time).followed(by: row)
         }
         if let change { rows.append(change) }
       }
-      try TableRows(connection: connection, table: table).forEach(compare)
+      try TableRows(connection: connection, table: table, converted: converted).forEach(compare)
       for row in try parked(of: table, fills: fills, in: work) { try compare(row) }
       rows += wanted.values.map { $0.inverted(at: time) }
       if rows.isEmpty, fills.isEmpty { continue }

@@ -24,15 +24,16 @@ struct Rescan {
   private func compare(table: TrackedTable, with rows: [RowDelta]) throws(ChangesetError) {
     var wanted = Dictionary(rows.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     var found: [RowKey] = []
-    try TableRows(connection: work.connection, table: table)
+    let converted = try ConvertedValues(connection: work.connection, table: table)
+    try TableRows(connection: work.connection, table: table, converted: converted)
       .forEach { (row) throws(ChangesetError) in
         guard let was = wanted.removeValue(forKey: row.key) else {
           return found.append(row.key)
         }
-        if was.cells.map(\.value) != row.cells.map(\.value) {
-          wanted[row.key] = was
-          found.append(row.key)
-        }
+        if row.isSame(as: was) { return }
+        if try converted.taken(up: row, as: was).isSame(as: was) { return }
+        wanted[row.key] = was
+        found.append(row.key)
       }
     if work.tables.isParking {
       for parked in try work.parked.absent(from: work.tables).table(table.name)?.rows ?? [] {
@@ -63,6 +64,9 @@ struct Rescan {
   }
 }
 
-extension CellDelta {
-  fileprivate var value: CellValue { CellValue(column, new) }
+extension RowDelta {
+  /// Whether a row that is there has the values of another.
+  fileprivate func isSame(as other: RowDelta) -> Bool {
+    cells.map { CellValue($0.column, $0.new) } == other.cells.map { CellValue($0.column, $0.new) }
+  }
 }

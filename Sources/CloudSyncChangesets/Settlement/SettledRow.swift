@@ -47,6 +47,11 @@ struct SettledRow: Equatable {
     return row
   }
 
+  /// All of it, as written into a table.
+  var cells: [CellDelta] {
+    values.map { CellDelta($0.key, old: .null, new: $0.value, time: .zero) }
+  }
+
   /// All of it, as what was lost or kept.
   func cells(time: (String) -> HybridTime) -> [MergeConflict.Cell] {
     values.keys.sortedByBytes().map { MergeConflict.Cell($0, self[$0], time: time($0)) }

@@ -42,16 +42,15 @@ final class Settlement {
     self.plan = plan
     (self.connection, self.tracked) = (connection, tracked)
     let hasParkedRows = try ParkedRows(connection: connection).exist()
-    tables = Dictionary(
-      uniqueKeysWithValues: tracked.tables.map {
-        let table = SettlementTable(
-          connection: connection,
-          tracked: $0,
-          hasParkedRows: hasParkedRows
-        )
-        return ($0.name, table)
-      }
-    )
+    var tables: [String: SettlementTable] = [:]
+    for table in tracked.tables {
+      tables[table.name] = try SettlementTable(
+        connection: connection,
+        tracked: table,
+        hasParkedRows: hasParkedRows
+      )
+    }
+    self.tables = tables
     links = tracked.schema.references.filter { link in
       [link.child, link.parent].allSatisfy { tracked.table($0.name) != nil }
     }

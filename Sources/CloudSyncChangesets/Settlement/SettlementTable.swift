@@ -9,15 +9,21 @@ struct SettlementTable {
   /// What SQLite keeps unique; the key itself only where it may take different ones for equal.
   let searches: [UniqueKeySearch]
   private let hasParkedRows: Bool
+  private let converted: ConvertedValues
 
   private var schema: TableSchema { tracked.schema }
   private var name: String { tracked.name.quotedName }
   private var columns: [String] { tracked.key + tracked.columns }
 
-  init(connection: HistoryConnection, tracked: TrackedTable, hasParkedRows: Bool) {
+  init(
+    connection: HistoryConnection,
+    tracked: TrackedTable,
+    hasParkedRows: Bool
+  ) throws(ChangesetError) {
     self.connection = connection
     self.hasParkedRows = hasParkedRows
     self.tracked = tracked
+    converted = try ConvertedValues(connection: connection, table: tracked)
     let all = tracked.schema.uniqueKeySearches
     searches = tracked.hasBinaryKey && tracked.hasExactKey ? Array(all.dropFirst()) : all
   }
@@ -32,7 +38,7 @@ struct SettlementTable {
 
   /// A row of the state that is settled, also where the table does not take it.
   func row(_ key: RowKey) throws(ChangesetError) -> SettledRow? {
-    let present = try TableRows(connection: connection, table: tracked).row(key)
+    let present = try TableRows(connection: connection, table: tracked, converted: converted).row(key)
     if present == nil, hasParkedRows {
       return try ParkedRows(connection: connection).row(key, of: tracked.name)
         .map { SettledRow($0) }
@@ -42,6 +48,7 @@ struct SettlementTable {
 
   func delete(_ key: RowKey) throws(ChangesetError) {
     if hasParkedRows { try ParkedRows(connection: connection).release(key: key, of: tracked.name) }
+    try converted.forget(key: key)
     let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
     try connection.failing { () throws(SQLiteError) in
       try connection.bound(
@@ -59,13 +66,14 @@ struct SettlementTable {
     let sql = "INSERT OR ABORT INTO \(name)(\(named)) VALUES(\(places))"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, values(key: key, row)).run()
-      return nil
     } catch {
       guard error.kind == .constraint, connection.sqlite.isInTransaction else {
         throw ChangesetError(error)
       }
       return Self.uniqueCodes.contains(error.code) ? .unique : .check(error.message)
     }
+    try converted.keep(cells: row.cells, of: key)
+    return nil
   }
 
   /// SQLITE_CONSTRAINT_PRIMARYKEY, …_UNIQUE and …_ROWID.

@@ -17,19 +17,22 @@ struct Committing {
       changes = try ParkedChildren(work: work).following(changes: changes, at: time)
     }
     if changes.isEmpty {
-      try clear()
+      try clear(changes)
       return nil
     }
     guard !position.isDetached else {
       throw ChangesetError.onOlderCommit
     }
     let row = try append(changes, meta: meta, reverts: reverts, at: time, on: position)
-    try clear()
+    try clear(changes)
     return row
   }
 
   /// Forgets what the rows were.
-  private func clear() throws(ChangesetError) {
+  private func clear(_ changes: StateDelta) throws(ChangesetError) {
+    if work.tables.isConverting {
+      try ConvertedValues.forget(replacedBy: changes, in: work.tables, work.connection)
+    }
     if work.tables.isParking { try work.parked.releaseReplaced(in: work.tables) }
     try work.uncommitted.clear()
   }

@@ -9,16 +9,27 @@ extension TableSchema.Column {
   }
 
   /// How the column does it, by the type that it was declared with.
-  package var affinity: Affinity {
+  package var affinity: Affinity { Affinity(type: type) }
+}
+
+extension TableSchema.Column.Affinity {
+  /// That of a column of a type: SQLite's rules, in their order.
+  package init(type: String) {
     let type = type.foldedName
     func holds(_ part: String) -> Bool {
       let part = Array(part.utf8)
       return type.indices.contains { type[$0...].starts(with: part) }
     }
-    if holds("int") { return .integer }
-    if holds("char") || holds("clob") || holds("text") { return .text }
-    if type.isEmpty || holds("blob") { return .blob }
-    if holds("real") || holds("floa") || holds("doub") { return .real }
-    return .numeric
+    if holds("int") {
+      self = .integer
+    } else if holds("char") || holds("clob") || holds("text") {
+      self = .text
+    } else if type.isEmpty || holds("blob") {
+      self = .blob
+    } else if holds("real") || holds("floa") || holds("doub") {
+      self = .real
+    } else {
+      self = .numeric
+    }
   }
 }

@@ -38,11 +38,22 @@ extension SimulatedSchema {
           sql.append("ALTER TABLE \(table.name) ADD COLUMN \(column.sql) \(column.type)\(initial)")
           continue
         }
+        if same.type != column.type { sql += retyping(column, in: table) }
         if same.sql == column.sql { continue }
         sql.append("ALTER TABLE \(table.name) RENAME COLUMN \(same.sql) TO \(column.sql)")
       }
     }
     return sql
+  }
+
+  /// The statements that give a column, which nothing refers to, its type.
+  private func retyping(_ column: Column, in table: Table) -> [String] {
+    [
+      "ALTER TABLE \(table.name) ADD COLUMN typed \(column.type)",
+      "UPDATE \(table.name) SET typed = \(column.sql)",
+      "ALTER TABLE \(table.name) DROP COLUMN \(column.sql)",
+      "ALTER TABLE \(table.name) RENAME COLUMN typed TO \(column.sql)",
+    ]
   }
 
   /// A commit with the names that columns have in all versions: what has only renamed one has changed nothing.

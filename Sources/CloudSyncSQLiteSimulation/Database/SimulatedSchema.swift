@@ -75,6 +75,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     var hasDropped = false
     /// Whether it calls columns otherwise.
     var hasRenamed = false
+    /// Whether a column of whole numbers is one of reals.
+    var hasRetyped = false
 
     /// Who knows most has the greatest.
     var rank: Int { (hasAdditions ? 2 : 0) + (hasDropped ? 0 : 1) }
@@ -99,6 +101,9 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// What columns are called by the newest version, by table and name, where it calls them otherwise.
   var renames: [String: [String: String]] = [:]
 
+  /// Whether one device's newest version has a column of reals where the others' have whole numbers.
+  var isRetyped = false
+
   /// Draws a schema.
   package init(seed: UInt64) {
     var random = SeededRandom(seed: seed).fork(77)
@@ -122,7 +127,7 @@ package struct SimulatedSchema: Sendable, Hashable {
   // MARK: Tables
 
   /// The version that has everything.
-  var newest: Version { Version(hasRenamed: !renames.isEmpty) }
+  var newest: Version { Version(hasRenamed: !renames.isEmpty, hasRetyped: isRetyped) }
 
   /// The tables of a version, parents first.
   func tables(version: Version) -> [Table] {
@@ -132,11 +137,13 @@ package struct SimulatedSchema: Sendable, Hashable {
       case .items: items(version: version)
       case .all: family(version: version) + items(version: version)
       }
-    guard version.hasRenamed, !renames.isEmpty else { return tables }
+    guard version.hasRenamed || version.hasRetyped else { return tables }
     return tables.map { table in
       var table = table
       for place in table.columns.indices {
-        table.columns[place].alias = renames[table.name]?[table.columns[place].name]
+        let name = table.columns[place].name
+        if version.hasRenamed { table.columns[place].alias = renames[table.name]?[name] }
+        if version.hasRetyped, name == "a" { table.columns[place].type = "REAL" }
       }
       return table
     }

@@ -85,6 +85,9 @@ package final class ChangesetDevice: AcquaintedDevice {
     var own = SeededRandom(seed: setup.seed).fork(84)
     var shared = SeededRandom(seed: setup.commonSeed).fork(84)
     triggers = SimulatedTriggers(schema: schema, random: &shared, own: &own)
+    // What one device holds as reals is the same to it, and to the others what they have written.
+    var types = SeededRandom(seed: setup.commonSeed).fork(85)
+    schema.isRetyped = types.chance(1, in: 3) && setup.number == 1
     self.schema = schema
     rules = SimulatedMergeRules(schema: schema, commonSeed: setup.commonSeed, device: setup.number)
     var random = SeededRandom(seed: setup.seed)
@@ -102,6 +105,11 @@ package final class ChangesetDevice: AcquaintedDevice {
       || !schema.renames.isEmpty && !isNewest && own.chance(1, in: 2)
     {
       (history.version, history.wasOld) = (Self.oldest, true)
+      history.version.hasRetyped = schema.isRetyped
+    }
+    // No trigger stands in the way of giving a column its type.
+    if schema.isRetyped, triggers.kinds.isEmpty, types.chance(1, in: 2) {
+      history.version.hasRetyped = false
     }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
@@ -166,7 +174,7 @@ package final class ChangesetDevice: AcquaintedDevice {
             .map { row in
               let id = RowID(table: table.name, key: Array(row.prefix(key.count)))
               let values = zip(table.columns.map(\.name), row.dropFirst(key.count))
-              return EndRow(id: id, values: values.map { (column: $0, value: $1) })
+              return EndRow(id: id, values: values.map { (column: $0, value: $1.withoutType) })
             }
         }
     }
@@ -188,7 +196,7 @@ package final class ChangesetDevice: AcquaintedDevice {
           )
           return EndRow(
             id: RowID(table: table.name, key: parked.key.map { $0.column ?? .null }),
-            values: table.columns.map { (column: $0.name, value: values[$0.sql] ?? .null) }
+            values: table.columns.map { (column: $0.name, value: (values[$0.sql] ?? .null).withoutType) }
           )
         }
     }

@@ -57,6 +57,10 @@ final class HistoryEditChecker: SimulationChecker {
     var row: RowID
     var column: String
     var value: SQLiteValue
+
+    init(row: RowID, column: String, value: SQLiteValue) {
+      (self.row, self.column, self.value) = (row, column, value.withoutType)
+    }
   }
 
   private static func values(of commit: Commit) -> [Written] {
@@ -92,7 +96,7 @@ final class HistoryEditChecker: SimulationChecker {
           let id = RowID.canonical(table: table.name, key: row.key.values)
           if row.kind == .delete { deleted.insert(id) }
           for cell in row.cells where cell.isChange {
-            values[Place(row: id, column: cell.column), default: []].insert(cell.old)
+            values[Place(row: id, column: cell.column), default: []].insert(cell.old.withoutType)
           }
         }
       }
@@ -101,7 +105,7 @@ final class HistoryEditChecker: SimulationChecker {
     func contains(_ edit: RowEdit, column: String) -> Bool {
       if deleted.contains(edit.row) { return true }
       let value = HistoryEditChecker.values(of: edit).first { $0.0 == column }?.1
-      return value.map { values[Place(row: edit.row, column: column)]?.contains($0) == true }
+      return value.map { values[Place(row: edit.row, column: column)]?.contains($0.withoutType) == true }
         ?? false
     }
   }

@@ -1,0 +1,301 @@
+import CloudSyncSQLite
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Values of HEAD that a table here holds as others: its column has another type than where they were written.
+///
+/// A row is what the history says. SQLite makes 1.0 of 1 in a column of reals, and text of it in one of text; whoever reads
+/// a cell that still holds what was made of a value gets the value. An edit of the cell takes its place.
+final class ConvertedValues {
+  /// Made with the first value, as the table of parked rows is.
+  private static let table = "changesets_converted"
+
+  fileprivate struct Conversion {
+    /// What the history says.
+    var said: SQLiteValue
+    /// What the table has made of it.
+    var held: SQLiteValue
+  }
+
+  fileprivate typealias Row = [String: Conversion]
+
+  private let connection: HistoryConnection
+  private let tracked: TrackedTable
+  /// Whether there may be any.
+  private(set) var exist: Bool
+
+  init(connection: HistoryConnection, table: TrackedTable) throws(ChangesetError) {
+    (self.connection, tracked) = (connection, table)
+    exist = try Self.exist(connection)
+  }
+
+  /// Whether there are any of any table.
+  static func exist(_ connection: HistoryConnection) throws(ChangesetError) -> Bool {
+    try connection.integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '\(table)'"
+    ) != 0
+  }
+
+  /// Forgets all.
+  static func drop(_ connection: HistoryConnection) throws(ChangesetError) {
+    try connection.execute("DROP TABLE IF EXISTS main.\(table)")
+  }
+
+  // MARK: Reading
+
+  /// A row of the table, as an insertion, as the history says it.
+  func said(_ row: RowDelta) throws(ChangesetError) -> RowDelta {
+    guard exist else { return row }
+    return row.said(try conversions(of: row.key))
+  }
+
+  /// What makes rows of the table those that the history says.
+  func all() throws(ChangesetError) -> (RowDelta) -> RowDelta {
+    let rows = try allRows()
+    if rows.isEmpty { return { $0 } }
+    return { row in rows[row.key].map { row.said($0) } ?? row }
+  }
+
+  /// The same for the values of a row, those of the table's columns in order.
+  func allValues() throws(ChangesetError) -> (RowKey, inout [SQLiteValue]) -> Void {
+    let rows = try allRows()
+    let columns = tracked.columns
+    if rows.isEmpty { return { _, _ in } }
+    return { key, values in
+      guard let row = rows[key] else { return }
+      for (place, column) in columns.enumerated() {
+        values[place] = row.said(values[place], in: column)
+      }
+    }
+  }
+
+  /// What the history says of changes that were read from the tables; nil where nothing has changed.
+  func said(change: RowDelta) throws(ChangesetError) -> RowDelta? {
+    guard exist, change.kind != .insert else { return change }
+    let row = try conversions(of: change.key)
+    if row.isEmpty { return change }
+    var change = change
+    change.cells = change.cells.compactMap { cell in
+      var cell = cell
+      cell.old = row.said(cell.old, in: cell.column)
+      if change.kind == .update { cell.new = row.said(cell.new, in: cell.column) }
+      return cell.isChange ? cell : nil
+    }
+    return change.kind == .update ? RowDelta(updating: change.key, cells: change.cells) : change
+  }
+
+  private func conversions(of key: RowKey) throws(ChangesetError) -> Row {
+    let found = try connection.rows(
+      "SELECT column, said, held FROM \(Self.table) WHERE name = ?1 AND key = ?2",
+      .text(tracked.name),
+      .blob(key.bytes)
+    ) { ($0.text(0) ?? "", Conversion(said: $0.value(1), held: $0.value(2))) }
+    return Row(found, uniquingKeysWith: { first, _ in first })
+  }
+
+  private func allRows() throws(ChangesetError) -> [RowKey: Row] {
+    guard exist else { return [:] }
+    var rows: [RowKey: Row] = [:]
+    let found = try connection.rows(
+      "SELECT key, column, said, held FROM \(Self.table) WHERE name = ?1",
+      .text(tracked.name)
+    ) { ($0.bytes(0), $0.text(1) ?? "", Conversion(said: $0.value(2), held: $0.value(3))) }
+    for (key, column, conversion) in found {
+      rows[RowKey(codedBytes: key), default: [:]][column] = conversion
+    }
+    return rows
+  }
+
+  // MARK: Writing
+
+  /// Keeps what cells say that were just written, and that the table may have made something else of.
+  func keep(cells: [CellDelta], of key: RowKey) throws(ChangesetError) {
+    if exist { for cell in cells { try forget(key: key, column: cell.column) } }
+    let converted = cells.filter { tracked.mayConvert($0.new, in: $0.column) }
+    guard !converted.isEmpty, !HistoryMutant.convertedForgotten.isPresent,
+      let row = try TableRows(connection: connection, table: tracked).held(key)
+    else { return }
+    for cell in converted {
+      let held = row.cell(cell.column)?.new ?? .null
+      if held == cell.new { continue }
+      try keep(Conversion(said: cell.new, held: held), in: cell.column, of: key)
+    }
+  }
+
+  /// Keeps what a row says that was written past the history, wherever the table has only made another value of it.
+  ///
+  /// - Parameters:
+  ///   - row: The row as it is there.
+  ///   - said: The same as the history says it.
+  /// - Returns: The row with what the history says of such values.
+  func taken(up row: RowDelta, as said: RowDelta) throws(ChangesetError) -> RowDelta {
+    var row = row
+    if row.cells == said.cells { return row }
+    for cell in said.cells {
+      guard let place = row.cells.firstIndex(where: { $0.column.hasSameBytes(as: cell.column) }),
+        row.cells[place].new != cell.new, tracked.mayConvert(cell.new, in: cell.column),
+        try holds(cell.new, in: cell.column, of: row.key)
+      else { continue }
+      let conversion = Conversion(said: cell.new, held: row.cells[place].new)
+      try keep(conversion, in: cell.column, of: row.key)
+      row.cells[place].new = cell.new
+    }
+    return row
+  }
+
+  /// Whether a column holds what it would if it were given a value: SQLite compares by the column's affinity.
+  private func holds(
+    _ value: SQLiteValue,
+    in column: String,
+    of key: RowKey
+  ) throws(ChangesetError) -> Bool {
+    let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 2)" }
+    let sql = """
+      SELECT \(column.quotedName) IS ?1 COLLATE BINARY FROM main.\(tracked.name.quotedName)
+      WHERE \(match.joined(separator: " AND "))
+      """
+    return try connection.failing { () throws(SQLiteError) in
+      let statement = try connection.bound(sql: sql, [value] + key.values)
+      defer { statement.reset() }
+      return try statement.step() && statement.integer(0) == 1
+    }
+  }
+
+  private func keep(
+    _ conversion: Conversion,
+    in column: String,
+    of key: RowKey
+  ) throws(ChangesetError) {
+    if !exist {
+      try connection.execute(
+        """
+        CREATE TABLE IF NOT EXISTS main.\(Self.table)(
+          name TEXT NOT NULL, key BLOB NOT NULL, column TEXT NOT NULL, said, held,
+          PRIMARY KEY(name, key, column)) WITHOUT ROWID
+        """
+      )
+      exist = true
+    }
+    try connection.run(
+      "REPLACE INTO \(Self.table) VALUES(?1, ?2, ?3, ?4, ?5)",
+      .text(tracked.name),
+      .blob(key.bytes),
+      .text(column),
+      conversion.said,
+      conversion.held
+    )
+  }
+
+  /// Forgets a row that is gone.
+  func forget(key: RowKey) throws(ChangesetError) {
+    guard exist else { return }
+    try connection.run(
+      "DELETE FROM \(Self.table) WHERE name = ?1 AND key = ?2",
+      .text(tracked.name),
+      .blob(key.bytes)
+    )
+  }
+
+  private func forget(key: RowKey, column: String) throws(ChangesetError) {
+    try connection.run(
+      "DELETE FROM \(Self.table) WHERE name = ?1 AND key = ?2 AND column = ?3",
+      .text(tracked.name),
+      .blob(key.bytes),
+      .text(column)
+    )
+  }
+
+  /// Forgets what the history says no longer after changes that have led to HEAD.
+  func forget(replacedBy rows: [RowDelta]) throws(ChangesetError) {
+    guard exist else { return }
+    for row in rows {
+      if row.kind == .delete { try forget(key: row.key) }
+      guard row.kind == .update else { continue }
+      let known = try conversions(of: row.key)
+      for cell in row.cells {
+        guard let conversion = known[cell.column], conversion.said != cell.new else { continue }
+        try forget(key: row.key, column: cell.column)
+      }
+    }
+  }
+
+  /// Forgets what the table holds no longer.
+  func tidy() throws(ChangesetError) {
+    let rows = TableRows(connection: connection, table: tracked, converted: self)
+    for (key, row) in try allRows() {
+      let present = try rows.held(key)
+      for (column, conversion) in row {
+        let isThere = tracked.columns.contains { $0.hasSameBytes(as: column) }
+        if let present, isThere, present.cell(column)?.new ?? .null == conversion.held { continue }
+        try forget(key: key, column: column)
+      }
+    }
+  }
+}
+
+extension ConvertedValues {
+  /// Forgets what the history says no longer after changes that have led to HEAD.
+  static func forget(
+    replacedBy delta: StateDelta,
+    in tables: TrackedTables,
+    _ connection: HistoryConnection
+  ) throws(ChangesetError) {
+    guard try exist(connection) else { return }
+    for change in delta.tables {
+      guard let table = tables.table(change.name) else { continue }
+      try ConvertedValues(connection: connection, table: table).forget(replacedBy: change.rows)
+    }
+  }
+
+  /// Forgets what tables hold no longer that were changed.
+  static func tidy(
+    in tables: TrackedTables,
+    _ connection: HistoryConnection
+  ) throws(ChangesetError) {
+    guard try exist(connection) else { return }
+    for table in tables.tables {
+      try ConvertedValues(connection: connection, table: table).tidy()
+    }
+    let names = try connection.rows("SELECT DISTINCT name FROM \(table)") { $0.text(0) ?? "" }
+    for name in names where tables.table(name) == nil {
+      try connection.run("DELETE FROM \(table) WHERE name = ?1", .text(name))
+    }
+    if try connection.integer("SELECT count(*) FROM \(table)") == 0 { try drop(connection) }
+  }
+}
+
+extension RowDelta {
+  /// A row that is there, as the history says it.
+  fileprivate func said(_ conversions: [String: ConvertedValues.Conversion]) -> RowDelta {
+    var row = self
+    for place in row.cells.indices {
+      row.cells[place].new = conversions.said(row.cells[place].new, in: row.cells[place].column)
+    }
+    return row
+  }
+}
+
+extension [String: ConvertedValues.Conversion] {
+  /// What the history says of a value that a column holds.
+  fileprivate func said(_ value: SQLiteValue, in column: String) -> SQLiteValue {
+    guard let conversion = self[column], conversion.held == value else { return value }
+    return conversion.said
+  }
+}
+
+extension TrackedTable {
+  /// Whether a column may make another value of one that is written into it: SQLite's rules of affinity.
+  fileprivate func mayConvert(_ value: SQLiteValue, in column: String) -> Bool {
+    guard let declared = schema.column(named: column) else { return false }
+    if schema.isStrict, declared.type.isSameName(as: "ANY") { return false }
+    return switch (declared.affinity, value) {
+    case (.text, .integer), (.text, .real), (.real, .integer): true
+    case (.integer, .real(let number)), (.numeric, .real(let number)):
+      number == number.rounded(.towardZero)
+    case (.integer, .text(let text)), (.numeric, .text(let text)), (.real, .text(let text)):
+      // Numbers, also those with spaces before them.
+      text.utf8.first.map { $0 < 0x3a } ?? false
+    default: false
+    }
+  }
+}

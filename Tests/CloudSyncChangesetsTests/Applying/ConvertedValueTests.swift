@@ -1,0 +1,175 @@
+import CloudSyncCore
+import CloudSyncSQLite
+import CloudSyncSQLiteSupport
+import Testing
+
+@testable import CloudSyncChangesets
+
+/// Values that a table holds as others, since its column has another type, are what the history says.
+@Suite struct ConvertedValueTests {
+  private static func schema(_ type: String) -> String {
+    "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT, place \(type), note)"
+  }
+
+  private static func rebuild(_ type: String) -> String {
+    """
+    BEGIN;
+    CREATE TABLE people_new(id TEXT PRIMARY KEY NOT NULL, name TEXT, place \(type), note);
+    INSERT INTO people_new SELECT * FROM people;
+    DROP TABLE people;
+    ALTER TABLE people_new RENAME TO people;
+    COMMIT
+    """
+  }
+
+  private static let all = "SELECT id, place FROM people ORDER BY id"
+  private static let notes = "SELECT name FROM sqlite_schema WHERE name LIKE '%converted%'"
+
+  private static func bench(_ type: String, _ replica: String) throws -> HistoryBench {
+    try HistoryBench(schema(type), replica: replica)
+  }
+
+  private static func rescan(_ bench: HistoryBench) throws {
+    try ChangesetRepository.rescan(bench.database, options: HistoryBench.options())
+  }
+
+  /// That all are at one commit, and each is what its history says.
+  private static func expectAgreement(
+    _ benches: [HistoryBench],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let heads = Set(try benches.map { try $0.repository.head().id })
+    #expect(heads.count == 1, sourceLocation: sourceLocation)
+    for bench in benches {
+      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
+      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
+      try bench.repository.rescan()
+      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
+      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test(arguments: [("INTEGER", "REAL"), ("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("REAL", "INT")])
+  func aColumnsTypeChangesAndNobodyIsStuck(former: String, later: String) throws {
+    let (one, other) = (try Self.bench(former, "desk"), try Self.bench(former, "phone"))
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, NULL)")
+    try other.sync(from: one)
+    try one.database.execute(Self.rebuild(later))
+    try Self.rescan(one)
+    // What the new type has made of values is no edit, which would count for more than those of others.
+    #expect(try one.repository.changes() == [])
+    try one.repository.commit()
+    try other.commit("UPDATE people SET place = 5 WHERE id = 'a'")
+    try one.sync(from: other)
+    try other.sync(from: one)
+    try Self.expectAgreement([one, other])
+    let held = try one.rows("SELECT place + 0 = 5 FROM people WHERE id = 'a'")
+    #expect(held == ["1"])
+    try one.commit("UPDATE people SET place = 7, name = 'Eve' WHERE id = 'b'")
+    try one.commit("UPDATE people SET name = 'Eva' WHERE id = 'a'")
+    try other.sync(from: one)
+    try Self.expectAgreement([one, other])
+    #expect(
+      try other.rows("SELECT place + 0 FROM people ORDER BY id").map { $0.first } == ["5", "7"]
+    )
+    // The other one does the same later.
+    try other.database.execute(Self.rebuild(later))
+    try Self.rescan(other)
+    try other.repository.commit()
+    try one.sync(from: other)
+    try Self.expectAgreement([one, other])
+    #expect(try one.rows(Self.all) == (try other.rows(Self.all)))
+    try other.commit("DELETE FROM people WHERE id = 'b'")
+    try one.sync(from: other)
+    try Self.expectAgreement([one, other])
+  }
+
+  @Test func olderCommitsCanBeLookedAtAndTakenBack() throws {
+    let one = try Self.bench("INTEGER", "desk")
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n')")
+    try one.commit("UPDATE people SET place = 2")
+    try one.database.execute(Self.rebuild("REAL"))
+    try Self.rescan(one)
+    try one.commit("UPDATE people SET place = 2.5")
+    try one.repository.checkout("HEAD~1")
+    #expect(try one.rows(Self.all) == ["'a', 2.0"])
+    #expect(try one.repository.verify().problems == [])
+    try one.repository.checkout("HEAD~2")
+    #expect(try one.rows(Self.all) == ["'a', 1.0"])
+    try one.repository.switchBranch("main")
+    #expect(try one.rows(Self.all) == ["'a', 2.5"])
+    try one.repository.undo()
+    #expect(try one.rows(Self.all) == ["'a', 2.0"])
+    try one.database.execute("UPDATE people SET place = 9; DELETE FROM people")
+    try one.repository.discard()
+    #expect(try one.rows(Self.all) == ["'a', 2.0"])
+    try Self.expectAgreement([one])
+  }
+
+  /// An edit and its contrary leave nothing that is kept of a value.
+  @Test func whatIsKeptGoesWithTheValue() throws {
+    let (one, other) = (try Self.bench("INTEGER", "desk"), try Self.bench("REAL", "phone"))
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, 'm')")
+    try other.sync(from: one)
+    #expect(try other.rows(Self.all) == ["'a', 1.0", "'b', 2.0"])
+    try other.database.execute("UPDATE people SET place = 3 WHERE id = 'a'")
+    try other.database.execute("UPDATE people SET place = 1 WHERE id = 'a'")
+    #expect(try other.repository.commit() == nil)
+    try other.commit("UPDATE people SET place = 3 WHERE id = 'a'")
+    let change = try other.commit("UPDATE people SET place = 1 WHERE id = 'a'")
+    #expect(
+      try other.repository.show(Revision(#require(change).id)).changes.map(\.text)
+        == ["update people 'a' [place: 3.0 → 1.0]"]
+    )
+    try Self.expectAgreement([other])
+    try other.commit("DELETE FROM people WHERE id = 'b'")
+    try other.commit("INSERT INTO people VALUES('b', 'Bob', 2, 'm')")
+    try one.sync(from: other)
+    try Self.expectAgreement([one, other])
+    #expect(try one.rows(Self.all) == ["'a', 1", "'b', 2"])
+    #expect(
+      try one.repository.show(.head).changes.map(\.text)
+        == ["insert people 'b' [name: NULL → 'Bob', note: NULL → 'm', place: NULL → 2.0]"]
+    )
+  }
+
+  /// Triggers of the app write too: only what the table itself has made of a value is kept.
+  @Test func triggersOfTheAppChangeNothingOfIt() throws {
+    let (one, other) = (try Self.bench("INTEGER", "desk"), try Self.bench("REAL", "phone"))
+    try other.database.execute(
+      """
+      CREATE TRIGGER named AFTER UPDATE OF name ON people BEGIN
+        UPDATE people SET place = place + 1, note = 'seen' WHERE id = NEW.id; END;
+      """
+    )
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, 'm')")
+    try other.sync(from: one)
+    try one.commit("UPDATE people SET name = 'Eve', place = 4 WHERE id = 'a'")
+    try one.commit("UPDATE people SET name = 'Eva' WHERE id = 'b'")
+    try other.sync(from: one)
+    #expect(try other.rows(Self.all) == ["'a', 4.0", "'b', 2.0"])
+    try Self.expectAgreement([one, other])
+    try other.commit("UPDATE people SET name = 'Ida' WHERE id = 'b'")
+    try one.sync(from: other)
+    #expect(try one.rows(Self.all) == ["'a', 4", "'b', 3"])
+    try Self.expectAgreement([one, other])
+    try one.commit("DELETE FROM people WHERE id = 'b'")
+    try other.sync(from: one)
+    try one.commit("INSERT INTO people VALUES('b', 'Bob', 3, 'm')")
+    try other.sync(from: one)
+    try Self.expectAgreement([one, other])
+  }
+
+  @Test func aKeyOfAnotherTypeIsAnotherKey() throws {
+    let schema = { (type: String) in "CREATE TABLE people(id \(type) PRIMARY KEY NOT NULL, name)" }
+    let (one, other) = (
+      try HistoryBench(schema("INT"), replica: "desk"),
+      try HistoryBench(schema("TEXT"), replica: "phone")
+    )
+    try one.commit("INSERT INTO people VALUES(1, 'Ada')")
+    let refused = #expect(throws: ChangesetError.self) { try other.sync(from: one) }
+    #expect(refused?.code == .needsUpgrade)
+    #expect(refused?.reason.contains("keys of another type") == true)
+    #expect(try other.rows("SELECT * FROM people") == [])
+  }
+}
