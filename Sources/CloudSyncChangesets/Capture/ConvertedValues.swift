@@ -128,6 +128,7 @@ final class ConvertedValues {
   ///   - row: The row as it is there.
   ///   - said: The same as the history says it.
   /// - Returns: The row with what the history says of such values.
+  /// - Throws: What is wrong with the database.
   func taken(up row: RowDelta, as said: RowDelta) throws(ChangesetError) -> RowDelta {
     var row = row
     if row.cells == said.cells { return row }

@@ -38,7 +38,8 @@ struct SettlementTable {
 
   /// A row of the state that is settled, also where the table does not take it.
   func row(_ key: RowKey) throws(ChangesetError) -> SettledRow? {
-    let present = try TableRows(connection: connection, table: tracked, converted: converted).row(key)
+    let present = try TableRows(connection: connection, table: tracked, converted: converted)
+      .row(key)
     if present == nil, hasParkedRows {
       return try ParkedRows(connection: connection).row(key, of: tracked.name)
         .map { SettledRow($0) }

@@ -196,7 +196,9 @@ package final class ChangesetDevice: AcquaintedDevice {
           )
           return EndRow(
             id: RowID(table: table.name, key: parked.key.map { $0.column ?? .null }),
-            values: table.columns.map { (column: $0.name, value: (values[$0.sql] ?? .null).withoutType) }
+            values: table.columns.map {
+              (column: $0.name, value: (values[$0.sql] ?? .null).withoutType)
+            }
           )
         }
     }

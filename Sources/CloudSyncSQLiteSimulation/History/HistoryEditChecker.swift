@@ -105,7 +105,9 @@ final class HistoryEditChecker: SimulationChecker {
     func contains(_ edit: RowEdit, column: String) -> Bool {
       if deleted.contains(edit.row) { return true }
       let value = HistoryEditChecker.values(of: edit).first { $0.0 == column }?.1
-      return value.map { values[Place(row: edit.row, column: column)]?.contains($0.withoutType) == true }
+      return value.map {
+        values[Place(row: edit.row, column: column)]?.contains($0.withoutType) == true
+      }
         ?? false
     }
   }
