@@ -126,7 +126,12 @@ struct Cloning {
     if !shown.isEmpty { heads = shown }
     let wanted = heads.filter { $0.branch == main }
     guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
-    else { throw ChangesetError(.foreignCloud, "the zone holds no history") }
+    else {
+      throw ChangesetError(
+        .foreignCloud,
+        "the zone holds no commits; the original has none before it has rows: commit them there, and sync"
+      )
+    }
     let schema = try work.dictionaries.schema(number: head.schema)
     try SchemaMaking(connection: work.connection).make(schema)
     let installation = CaptureInstallation(connection: work.connection)

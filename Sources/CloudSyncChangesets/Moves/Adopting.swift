@@ -11,6 +11,8 @@ struct Adopting {
   let options: ChangesetOptions
   /// What somebody has said of columns that have another name: present names by table and former name.
   var renamed: [String: [String: String]]?
+  /// Tables that stay, and of which no history is kept any more.
+  var leaving: [String] = []
 
   private var installation: CaptureInstallation { CaptureInstallation(connection: connection) }
 
@@ -25,6 +27,7 @@ struct Adopting {
     let schema = try installation.readSchema()
     let taken = try TakenUpNames(connection, said: renamed)
     let wanted = try tables(names: names, in: schema, taken)
+    try EngineTablesCheck(connection: connection).check(tables: wanted, in: schema)
     try checkKeys(of: wanted, in: schema, former: former, taken)
     try installation.uninstall()
     let work = HistoryWork(
@@ -55,20 +58,35 @@ struct Adopting {
     in schema: DatabaseSchema,
     _ taken: TakenUpNames
   ) throws(ChangesetError) -> [String] {
-    if let names { return names }
     let known =
       try connection.rows("SELECT name FROM changesets_tables ORDER BY name") {
         $0.text(0) ?? ""
       }
       .map { name in taken.formerTables.first { $0.value.isSameName(as: name) }?.key ?? name }
+    for name in leaving where !known.contains(where: { $0.isSameName(as: name) }) {
+      throw ChangesetError(.misuse, "table \(name.quotedName) is not in the history")
+    }
+    let staying = known.filter { name in !leaving.contains { $0.isSameName(as: name) } }
+    if let names {
+      // Its rows would go on every replica, by a name that was only forgotten.
+      let left = staying.first { name in
+        schema.table(named: name) != nil && !names.contains { $0.isSameName(as: name) }
+      }
+      guard let left else { return names }
+      throw ChangesetError(
+        .misuse,
+        "table \(left.quotedName) is in the history and in the database; name it too, or say that it leaves the history:"
+          + " then its rows go on every other replica"
+      )
+    }
     // Were it taken for dropped, its rows would go on every replica, though it may have another name now.
-    if let gone = known.first(where: { schema.table(named: $0) == nil }) {
+    if let gone = staying.first(where: { schema.table(named: $0) == nil }) {
       throw ChangesetError(
         .needsMigration,
         "table \(gone.quotedName) is gone; name all tables that the history is to be about from now on"
       )
     }
-    return known
+    return staying
   }
 
   private func checkKeys(

@@ -37,7 +37,8 @@ struct HistoryStatus {
             key: parked.row.key.values.map { FieldValue($0) },
             reason: parked.reason
           )
-        }
+        },
+      untracked: try untracked()
     )
   }
 
@@ -51,6 +52,15 @@ struct HistoryStatus {
         ChangesetStatus.Refused(name: row.text(0) ?? "", reason: row.text(1) ?? "")
       }
       .filter { !done.contains($0.name) }
+  }
+
+  private func untracked() throws(ChangesetError) -> [String] {
+    let engine = try EngineTablesCheck(connection: work.connection).engineTables()
+    return work.tables.schema.tables.map(\.name)
+      .filter { name in
+        work.tables.table(called: name) == nil && !engine.contains { $0.isSameName(as: name) }
+      }
+      .sortedByBytes()
   }
 
   private func tables() throws(ChangesetError) -> [ChangesetStatus.Table] {

@@ -31,7 +31,8 @@ struct EngineTablesCheck {
     }
   }
 
-  private func engineTables() throws(ChangesetError) -> [String] {
+  /// The tables that an engine synchronizes.
+  func engineTables() throws(ChangesetError) -> [String] {
     let count = try connection.integer(
       "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'cloudsync_tables'"
     )

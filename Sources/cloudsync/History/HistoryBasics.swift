@@ -31,22 +31,7 @@ enum HistoryBasics {
         "Reset rows that were changed since HEAD to what they were.",
         run: discard
       ),
-      HistoryCommand.command(
-        name: "rescan",
-        "Find rows that were written past the triggers, and take up tables that were changed.",
-        options: [DatabaseArguments.tables, renamed],
-        discussion: """
-          Columns that were added, dropped or renamed become a migration; what else differs is to be committed. Where a
-          table was dropped or renamed, --tables names all that the history is about from now on. Where nobody can tell
-          whether a column was renamed, --renamed says it.
-          """,
-        run: { target in
-          let repository = try rescanned(target: target)
-          let count = try repository.changes().count
-          if target.isJSON { return try target.show(value: ["rows": count]) }
-          target.console.line("\(Phrase.count(count, "row")) to be committed")
-        }
-      ),
+      HistoryRescan.command,
       HistoryCommand.command(
         name: "verify",
         "Check that all commits and rows are what the history says.",
@@ -90,49 +75,6 @@ enum HistoryBasics {
     )
   }
 
-  private static let renamed = Command.Option(
-    name: "--renamed",
-    value: "TABLE.OLD=NEW",
-    help: "a column has another name now; or none: no other column has",
-    isRepeatable: true
-  )
-
-  /// What is said of columns that have another name; nil if nothing is.
-  private static func renames(target: HistoryTarget) throws -> [String: [String: String]]? {
-    let texts = target.arguments.allValues(of: "--renamed")
-    if texts.isEmpty { return nil }
-    var renames: [String: [String: String]] = [:]
-    for text in texts where text != "none" {
-      let sides = text.split(separator: "=", maxSplits: 1).map(String.init)
-      let former = sides[0].split(separator: ".", maxSplits: 1).map(String.init)
-      guard sides.count == 2, former.count == 2 else {
-        throw ToolError.usage("--renamed takes TABLE.OLD=NEW or none, not “\(text)”")
-      }
-      renames[former[0], default: [:]][former[1]] = sides[1]
-    }
-    return renames
-  }
-
-  /// The history after its tables are taken up, if they were changed, and its rows are compared.
-  private static func rescanned(target: HistoryTarget) throws -> ChangesetRepository {
-    let database = try target.database(access: .readWrite)
-    var names: [String]?
-    if target.arguments.has("--tables") {
-      let all = try ChangesetRepository.tables(of: database)
-      names = try DatabaseArguments(target.arguments).tables(names: all, orElse: nil)
-    }
-    let renamed = try renames(target: target)
-    do {
-      let repository = try target.repository()
-      if names == nil {
-        try repository.rescan()
-        return repository
-      }
-    } catch let error as ChangesetError where error.code == .needsMigration {}
-    try ChangesetRepository.rescan(database, tables: names, renamed: renamed)
-    return try target.repository()
-  }
-
   private struct StatusReport: Encodable {
     struct Table: Encodable {
       var name: String
@@ -152,6 +94,7 @@ enum HistoryBasics {
     var refused: [String: String]
     var parked: [ParkedReport]
     var tables: [Table]
+    var untracked: [String]
 
     init(_ status: ChangesetStatus) {
       branch = status.head.branch
@@ -170,6 +113,7 @@ enum HistoryBasics {
       tables = status.tables.map {
         Table(name: $0.name, new: $0.inserted, changed: $0.updated, deleted: $0.deleted)
       }
+      untracked = status.untracked
     }
   }
 
@@ -215,6 +159,12 @@ enum HistoryBasics {
     }
     for refused in status.refused {
       console.line("\(refused.name) was rejected: \(Words.line(refused.reason))")
+    }
+    if !status.untracked.isEmpty {
+      console.line(
+        "not in the history: \(status.untracked.joined(separator: ", ")); “cloudsync history rescan \(target.path)"
+          + " --all” takes all tables up"
+      )
     }
     if status.isClean { return console.line("nothing to commit") }
     let rows =

@@ -169,11 +169,13 @@ enum HistoryCloud {
     try target.tellParked(repository)
   }
 
-  /// Throws if there is a file already, unless it is a clone that was not completed.
+  /// Throws if there is a file already, unless it is a clone that was not completed, or not yet begun.
   private static func checkIsFree(path: String) throws {
     guard SamePath.Identity(path: path) != nil else { return }
-    let file = try? DatabaseFile(path: path, access: .readOnly)
+    // What a process has left in the midst of its first transaction can only be read by who may undo it.
+    let file = try? DatabaseFile(path: path, access: .readWrite)
     if let file, (try? ChangesetRemote.isUnfinishedClone(file)) == true { return }
+    if let file, (try? ChangesetRepository.tables(of: file))?.isEmpty == true { return }
     throw ToolError.failure("\(path): it exists already; name a new file")
   }
 }

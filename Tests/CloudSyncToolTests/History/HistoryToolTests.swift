@@ -208,6 +208,35 @@ struct HistoryToolTests {
     }
   }
 
+  @Test("A table that is new is told; one that is only left out does not go")
+  func untracked() throws {
+    try ToolHarness.run("untracked") { bench in
+      let shop = bench.path("shop.db")
+      try Self.edit(
+        bench,
+        "shop.db",
+        "CREATE TABLE s(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL)"
+      )
+      try Self.edit(bench, "shop.db", "INSERT INTO s VALUES('s'); INSERT INTO t VALUES('t')")
+      Self.run(["init", shop, "--all"])
+      #expect(Self.run(["status", shop]).output.contains("not in the history") == false)
+      try Self.edit(bench, "shop.db", "CREATE TABLE n(id TEXT PRIMARY KEY NOT NULL)")
+      try Self.edit(bench, "shop.db", "INSERT INTO n VALUES('n')")
+      #expect(Self.run(["status", shop]).output.contains("not in the history: n; “"))
+      let refusal = Self.run(["rescan", shop, "--tables", "s,n"], code: 1).errors
+      #expect(refusal.contains("table \"t\" is in the history and in the database"))
+      Self.run(["rescan", shop, "--all", "--stop", "t"], code: 2)
+      Self.run(["rescan", shop, "--all"])
+      Self.run(["commit", shop])
+      #expect(Self.run(["status", shop]).output.contains("not in the history") == false)
+      Self.run(["rescan", shop, "--stop", "t"])
+      #expect(Self.run(["status", shop]).output.contains("not in the history: t; “"))
+      #expect(Self.run(["show", shop]).output.contains("- t t"))
+      Self.run(["verify", shop])
+      Self.run(["rescan", shop, "--stop", "t"], code: 1)
+    }
+  }
+
   @Test("A rescan asks whether a column was renamed where nobody can tell")
   func renamed() throws {
     try ToolHarness.run { bench in
