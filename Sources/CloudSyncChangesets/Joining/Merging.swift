@@ -96,13 +96,14 @@ struct Merging {
     let second = try work.log.row(try graph.number(id: plan.parents[1]))
     let frames = try StateFrames(work.connection)
     try frames.keep()
+    let schema = try schema(of: first, second)
     var commit = plan.commit(
       branch: try work.dictionaries.name(number: branch),
-      schema: work.tables.id,
+      schema: try work.dictionaries.schemaID(number: schema),
       stateHash: first.stateHash.adding(
         plan.changes,
         from: try frames.frame(of: first),
-        to: try frames.frame(of: try work.schemaNumber(), after: first)
+        to: try frames.frame(of: schema, after: first)
       )
     )
     commit.mutate(by: work)
@@ -111,6 +112,23 @@ struct Merging {
     try work.heads.notice(time: row.time)
     try Answers(connection: work.connection).forget(ours: plan.ours, plan.theirs)
     return row
+  }
+
+  /// The schema of a merge: a parent's, where the tables here have no other columns.
+  ///
+  /// Replicas whose tables differ in types or defaults make one merge of the same parents.
+  private func schema(of first: LogRow, _ second: LogRow) throws(ChangesetError) -> Int64 {
+    let (one, other) = (
+      try work.dictionaries.schema(number: first.schema),
+      try work.dictionaries.schema(number: second.schema)
+    )
+    for (number, description) in [(first.schema, one), (second.schema, other)]
+    where description.covers(one) && description.covers(other)
+      && description.covers(work.tables.description)
+    {
+      return number
+    }
+    return try work.schemaNumber()
   }
 
   /// Whether one of the parents was made where a unique key was missing that the tables here have.

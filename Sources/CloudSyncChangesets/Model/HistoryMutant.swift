@@ -23,6 +23,8 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
 
   /// What a migration has only renamed is another column.
   case unseenRename
+  /// What a migration makes anew where another one's was taken back counts as an edit.
+  case recomputedIsEdited
 
   // MARK: Applying
 

@@ -80,26 +80,27 @@ package struct DeltaFold {
   package init() {}
 
   package mutating func add(_ delta: StateDelta) throws(ByteFault) {
-    try add(delta, isMigration: false)
-  }
-
-  /// Adds what a migration has made of the rows.
-  mutating func add(migration delta: StateDelta) throws(ByteFault) {
-    try add(delta, isMigration: true)
-  }
-
-  private mutating func add(_ delta: StateDelta, isMigration: Bool) throws(ByteFault) {
     for table in delta.tables {
       var known = tables.removeValue(forKey: table.name) ?? (fills: [], rows: [:])
       known.fills += table.fills
-      let added = table.fills.map(\.column)
       for row in table.rows {
         let former = known.rows.removeValue(forKey: row.key)
-        let next = isMigration ? row.migrated(after: former, adding: added) : row
-        known.rows[row.key] = if let former { try former.followed(by: next) } else { next }
+        known.rows[row.key] = if let former { try former.followed(by: row) } else { row }
       }
       tables[table.name] = known
     }
+  }
+
+  /// What a migration has made of the rows, as new as the edits here that it was made of.
+  func migrated(_ delta: StateDelta) -> StateDelta {
+    StateDelta(
+      tables: delta.tables.map { table in
+        let added = table.fills.map(\.column)
+        let known = tables[table.name]?.rows ?? [:]
+        let rows = table.rows.map { $0.migrated(after: known[$0.key], adding: added) }
+        return TableDelta(table.name, fills: table.fills, rows: rows)
+      }
+    )
   }
 
   package var result: StateDelta {

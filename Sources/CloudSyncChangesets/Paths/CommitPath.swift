@@ -31,6 +31,32 @@ struct CommitPath: Sendable {
   }
 }
 
+/// Puts the changes of a way together.
+private struct PathFold {
+  private(set) var all = DeltaFold()
+  /// The same, if migrations are on the way, with what is taken back older than everything: a value that a migration makes
+  /// anew where another one's was taken back is nobody's edit.
+  private var edits: DeltaFold?
+
+  init(migrates: Bool) { edits = migrates ? DeltaFold() : nil }
+
+  /// Adds changes that take others back.
+  mutating func takeBack(_ changes: StateDelta) throws(ByteFault) {
+    try all.add(changes)
+    try edits?.add(
+      HistoryMutant.recomputedIsEdited.isPresent ? changes : changes.written(at: .zero)
+    )
+  }
+
+  /// Adds changes that are done.
+  mutating func add(_ changes: StateDelta, isMigration: Bool) throws(ByteFault) {
+    var changes = changes
+    if isMigration, let edits { changes = edits.migrated(changes) }
+    try all.add(changes)
+    try edits?.add(changes)
+  }
+}
+
 extension CommitLog {
   /// The net changes from one state to another, and of what led to the first.
   ///
@@ -48,23 +74,19 @@ extension CommitLog {
     if former.isEmpty, path.up.isEmpty, path.down.count == 1, path.down[0].kind != .migration {
       return try commit(path.down[0], upgrade: upgrade).changes
     }
-    var fold = DeltaFold()
-    try reading("the base of a merge") { () throws(ByteFault) in try fold.add(former) }
+    var fold = PathFold(migrates: path.down.contains { $0.kind == .migration })
+    try reading("the base of a merge") { () throws(ByteFault) in try fold.takeBack(former) }
     for row in path.up {
       let changes = try commit(row, upgrade: upgrade).changes.inverted(at: last?.time ?? .zero)
-      try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.add(changes) }
+      try reading("commit \(row.id.short)") { () throws(ByteFault) in try fold.takeBack(changes) }
     }
     for row in path.down {
       let changes = try commit(row, upgrade: upgrade).changes
       try reading("commit \(row.id.short)") { () throws(ByteFault) in
-        if row.kind == .migration {
-          try fold.add(migration: changes)
-        } else {
-          try fold.add(changes)
-        }
+        try fold.add(changes, isMigration: row.kind == .migration)
       }
     }
-    return fold.result
+    return fold.all.result
   }
 
   /// Whether all changes are here between two states: none were removed.

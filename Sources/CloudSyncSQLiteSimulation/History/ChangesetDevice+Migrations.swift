@@ -17,8 +17,11 @@ extension ChangesetDevice {
     let next = schema.version(after: former, choice: choice)
     var sql = schema.migration(from: former, to: next)
     if next.hasAdditions, !former.hasAdditions {
-      sql += schema.fills(of: next, device: setup.number) {
-        history.withLock { $0.random.chance(1, in: 2) }
+      let draw = { [history] in history.withLock { $0.random.chance(1, in: 2) } }
+      sql += schema.fills(of: next, device: setup.number, draw: draw)
+      // Whoever renames a column besides does not say what became of its values.
+      if next.hasRenamed == former.hasRenamed {
+        sql += schema.recomputations(of: next, device: setup.number, draw: draw)
       }
     }
     do {
@@ -100,6 +103,16 @@ extension SimulatedSchema {
         guard table.column("c")?.type == "REAL", draw() else { return nil }
         let value = Double(Int64(device + 1) * 10_000_000) + 0.25
         return "UPDATE \(table.name) SET c = \(SQLiteValue.real(value).literal)"
+      }
+  }
+
+  /// Statements that make something else of what rows hold, on each device otherwise.
+  fileprivate func recomputations(of version: Version, device: Int, draw: () -> Bool) -> [String] {
+    tables(version: version)
+      .compactMap { table in
+        guard table.column("b") != nil, draw() else { return nil }
+        let b = table.sql("b")
+        return "UPDATE \(table.name) SET \(b) = 'm\(device)' WHERE \(b) > 'm'"
       }
   }
 }

@@ -371,7 +371,7 @@ struct HistoryRowMerges {
 
   /// When a cell became what it is, on the way from the base: what was written before is a taking back.
   ///
-  /// What a migration has made is as new as the latest edit since the base that it was made of.
+  /// What a migration has made is as new as the latest edit that it was made of, and that is not in the base.
   private func time(
     of cell: HistoryCell,
     at side: HistoryCommit,
@@ -381,6 +381,7 @@ struct HistoryRowMerges {
     guard let sources = cell.sources else { return cell.time }
     let edits = sources.filter { source in
       guard let row else { return true }
+      if base?.isBuilt(on: source.cell.writer) == true { return false }
       return source.column.map { row[$0].value != source.cell.value } ?? false
     }
     return edits.map { time(of: $0.cell, at: side, since: row) }.max() ?? .zero

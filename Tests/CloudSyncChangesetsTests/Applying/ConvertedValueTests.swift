@@ -160,6 +160,21 @@ import Testing
     try Self.expectAgreement([one, other])
   }
 
+  @Test func bothMakeOneMergeOfTheSameParents() throws {
+    let (one, other) = (try Self.bench("INTEGER", "desk"), try Self.bench("REAL", "phone"))
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, 'm')")
+    try other.sync(from: one)
+    try one.commit("UPDATE people SET name = 'Eve', place = 3 WHERE id = 'a'")
+    try other.commit("UPDATE people SET name = 'Rob' WHERE id = 'b'")
+    try one.take(from: other)
+    try other.take(from: one)
+    for bench in [one, other] {
+      try bench.repository.mergeAll()
+      try bench.repository.pull()
+    }
+    try Self.expectAgreement([one, other])
+  }
+
   @Test func aKeyOfAnotherTypeIsAnotherKey() throws {
     let schema = { (type: String) in "CREATE TABLE people(id \(type) PRIMARY KEY NOT NULL, name)" }
     let (one, other) = (

@@ -85,6 +85,29 @@ import Testing
     #expect(try desk.repository.conflicts() == [])
   }
 
+  /// Two migrations that come to other values, and each replica goes on from its own: the others' edits still count.
+  @Test(arguments: [false, true]) func whatTwoMigrationsMakeOtherwiseIsNoEdit(
+    isSwapped: Bool
+  ) throws {
+    let pair = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
+    let (desk, phone) = isSwapped ? (pair.1, pair.0) : pair
+    try desk.commit(
+      "INSERT INTO people(id, name, score) VALUES('a', 'Ada', 1), ('b', 'Bob', 2), ('c', 'Cy', 3)"
+    )
+    try phone.sync(from: desk)
+    let column = "ALTER TABLE people ADD COLUMN unit"
+    try Self.migrate(desk, "\(column); UPDATE people SET score = score + 1000 WHERE id <> 'b'")
+    try Self.migrate(phone, "\(column); UPDATE people SET score = score + 2000")
+    try phone.sync(from: desk)
+    try desk.commit("UPDATE people SET score = 7 WHERE id = 'a'; DELETE FROM people WHERE id = 'c'")
+    phone.pass(seconds: 1_000)
+    try phone.commit("UPDATE people SET note = 'later' WHERE id = 'b'")
+    try HistoryBench.settle([desk, phone])
+    try HistoryBench.expectEqual([desk, phone])
+    let rows = try desk.rows("SELECT id, score, note FROM people ORDER BY id")
+    #expect(rows == ["'a', 7, NULL", "'b', 2002, 'later'"])
+  }
+
   @Test func anEditBringsADeletedRowBackWithWhatWasComputed() throws {
     let (desk, _) = try Self.meet(
       desk: "UPDATE people SET note = 'later' WHERE id = 'a'",
