@@ -56,9 +56,7 @@ public final class ChangesetRemote: Sendable {
     self.history = history
     let session = Self.session(
       handler: history.handler,
-      zoneID: zoneID,
-      owner: try RemoteState.account(in: repository),
-      number: try RemoteState.nextSession(in: repository),
+      essence: try RemoteState.nextEssence(zoneID: zoneID, in: repository),
       environment: environment
     )
     self.session = session
@@ -78,7 +76,9 @@ public final class ChangesetRemote: Sendable {
       history: history
     )
     self.pages = pages
+    let waits = KeptWait(in: repository, from: session.state.essence)
     subscriptions = [
+      session.statePublisher.sink { state in waits.keep(state.essence) },
       session.fetchWorkCompletedSubject.sink { [weak session] operation, page in
         guard let session else { return }
         let isStored = operation.isLookup ? pages.takeLookup(page) : pages.take(page)
@@ -107,19 +107,14 @@ public final class ChangesetRemote: Sendable {
 
   private static func session(
     handler: any OperationHandler,
-    zoneID: ZoneID,
-    owner: AccountIdentity?,
-    number: UInt64,
+    essence: SyncEssence,
     environment: SyncEnvironment
   ) -> CloudSyncSession {
     var configuration = SyncConfiguration()
     configuration.acknowledgesPages = true
     configuration.refusedItems = .handBack
-    var state = SyncState(zoneID: zoneID, configuration: configuration)
-    // Nothing else of a session is stored; but no attempt has the name of one before it.
-    state.epoch = number
     return CloudSyncSession(
-      restoring: state.essence.renewed(owner: owner),
+      restoring: essence,
       operationHandler: handler,
       configuration: configuration,
       resolver: ConflictResolver { client, server in

@@ -41,12 +41,19 @@ enum RemoteState {
     }
   }
 
-  /// The number of a session that begins: one more than that of the last.
-  static func nextSession(in repository: ChangesetRepository) throws(ChangesetError) -> UInt64 {
-    try repository.write { (work) throws(ChangesetError) in
+  /// What a session begins with: a number that is one more than that of the last, so that no attempt has the name of one
+  /// before it, and what is left of a wait that the cloud has asked for. Nothing else of a session is stored.
+  static func nextEssence(
+    zoneID: ZoneID,
+    in repository: ChangesetRepository
+  ) throws(ChangesetError) -> SyncEssence {
+    let owner = try account(in: repository)
+    return try repository.write { (work) throws(ChangesetError) in
       let number = (try work.info.integer(.session) ?? 0) + 1
       try work.info.set(.session, .integer(number))
-      return UInt64(number)
+      let state = SyncState(zoneID: zoneID, configuration: SyncConfiguration())
+      let stored = try work.info.bytes(name: .wait).flatMap { try? SyncEssence(Data($0)) }
+      return (stored ?? state.essence).renewed(owner: owner, epoch: UInt64(number))
     }
   }
 

@@ -83,14 +83,15 @@ extension SyncEssence {
   }
 
   /// The essence of a session that begins anew, for an owner or nobody: zone, account and decisions are
-  /// forgotten; the epoch goes on, and so does a wait that the server has asked the same owner for.
-  package func renewed(owner: AccountIdentity?) -> SyncEssence {
+  /// forgotten; the epoch goes on, if need be with a number that is given, and so does a wait that the server has asked the
+  /// same owner for.
+  package func renewed(owner: AccountIdentity?, epoch: UInt64? = nil) -> SyncEssence {
     var state = SyncState(
       zoneID: zoneID,
       configuration: SyncConfiguration(),
       nonce: 0
     )
-    state.epoch = epoch
+    state.epoch = epoch ?? self.epoch
     state.account.owner = owner
     if owner == accountOwner { state.gate.servers = serverWait }
     return SyncEssence(of: state)

@@ -101,8 +101,12 @@ package final class ChangesetDevice: AcquaintedDevice {
     var history = History(random: random.fork(1), chores: random.fork(2), squashes: random.fork(3))
     history.version = schema.newest
     // Columns are renamed on every device, the first one too.
+    var updates = SeededRandom(seed: setup.commonSeed).fork(86)
+    // Most are updated, each by itself: their migrations meet.
+    let areMostOld = updates.chance(1, in: 6) && !isNewest
     if setup.number > 0 && random.chance(1, in: 3)
       || !schema.renames.isEmpty && !isNewest && own.chance(1, in: 2)
+      || areMostOld && own.chance(3, in: 4)
     {
       (history.version, history.wasOld) = (Self.oldest, true)
       history.version.hasRetyped = schema.isRetyped
