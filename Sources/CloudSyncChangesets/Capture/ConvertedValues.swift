@@ -287,9 +287,8 @@ extension [String: ConvertedValues.Conversion] {
 extension TrackedTable {
   /// Whether a column may make another value of one that is written into it: SQLite's rules of affinity.
   fileprivate func mayConvert(_ value: SQLiteValue, in column: String) -> Bool {
-    guard let declared = schema.column(named: column) else { return false }
-    if schema.isStrict, declared.type.isSameName(as: "ANY") { return false }
-    return switch (declared.affinity, value) {
+    guard let affinity = affinities[column] else { return false }
+    return switch (affinity, value) {
     case (.text, .integer), (.text, .real), (.real, .integer): true
     case (.integer, .real(let number)), (.numeric, .real(let number)):
       number == number.rounded(.towardZero)

@@ -16,6 +16,8 @@ final class TrackedTable: Sendable {
   let sql: TrackedTableSQL
   /// Whether values of the key that SQLite takes for equal are of one kind.
   let hasExactKey: Bool
+  /// How the columns store what is put into them; those that keep everything as it is are missing.
+  let affinities: [String: TableSchema.Column.Affinity]
 
   init(number: Int64, schema: TableSchema, hasBinaryKey: Bool) {
     self.number = number
@@ -29,6 +31,13 @@ final class TrackedTable: Sendable {
     columns = schema.writableColumns.map(\.name)
       .filter { name in !schema.primaryKey.contains { $0.isSameName(as: name) } }
       .sortedByBytes()
+    let converting = schema.columns.filter { column in
+      column.affinity != .blob && !(schema.isStrict && column.type.isSameName(as: "ANY"))
+    }
+    affinities = Dictionary(
+      converting.map { ($0.name, $0.affinity) },
+      uniquingKeysWith: { first, _ in first }
+    )
     sql = TrackedTableSQL(
       name: schema.name,
       mirror: "changesets_old_\(number)",
