@@ -33,7 +33,9 @@ extension ChangesetDevice {
         }
       }
       try repository.commit()
-      if next.hasRenamed, !former.hasRenamed, try repository.head().isDetached == false,
+      // Triggers of the history hold on to a column that is to get another type.
+      if next.hasRenamed, !former.hasRenamed, next.hasRetyped == former.hasRetyped,
+        try repository.head().isDetached == false,
         history.withLock({ $0.chores.chance(1, in: 3) })
       {
         return try changeTables(sql, to: next, database)

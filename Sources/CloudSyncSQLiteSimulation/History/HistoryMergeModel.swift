@@ -314,7 +314,8 @@ struct HistoryRowMerges {
     switch (rule, mine.value, other.value) {
     case (.smaller, .integer(let one), .integer(let other)) where isAsked:
       value = .integer(min(one, other))
-    case (.maximum, .integer(let one), .integer(let other)): value = .integer(max(one, other))
+    case (.maximum, let one, let other) where one.number != nil && other.number != nil:
+      value = Self.greater(of: one, other)
     // Whatever there is counts as more than nothing.
     case (.maximum, .null, let other): value = other
     case (.maximum, let one, .null): value = one
@@ -389,6 +390,14 @@ struct HistoryRowMerges {
 
   private func time(of row: HistoryRow) -> HybridTime {
     base?.isBuilt(on: row.writer) == true ? second.time : row.time
+  }
+
+  /// The greater number; of 1 and 1.0 the one with the later bytes.
+  private static func greater(of one: SQLiteValue, _ other: SQLiteValue) -> SQLiteValue {
+    guard let first = one.number, let second = other.number, first != second else {
+      return precedes(one, other) ? other : one
+    }
+    return first > second ? one : other
   }
 
   /// Of two values of one time the one with the later bytes counts, and of two BLOBs the one with the later digest.
