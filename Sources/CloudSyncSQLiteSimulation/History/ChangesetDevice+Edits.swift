@@ -141,7 +141,8 @@ extension ChangesetDevice {
       else { return nil }
       return source
     }
-    guard let source, process.isAlive, process.ratio(of: .fileCopied).hits > 0,
+    // Whose file has other triggers could not give a column its type.
+    guard let source, !schema.isRetyped, process.isAlive, process.ratio(of: .fileCopied).hits > 0,
       source.repository != nil, app.withLock({ !$0.isSyncing })
     else { return }
     history.withLock { $0.hasDrawnCopy = true }
