@@ -220,17 +220,43 @@ final class ConvertedValues {
     }
   }
 
-  /// Forgets what the table holds no longer.
-  func tidy() throws(ChangesetError) {
+  /// Writes what the history says into a table that was changed, which may be able to hold it now; forgets what the table
+  /// holds no longer.
+  ///
+  /// Tables that are declared alike hold the same of one value, by whatever way they became so.
+  func retry() throws(ChangesetError) {
     let rows = TableRows(connection: connection, table: tracked, converted: self)
     for (key, row) in try allRows() {
       let present = try rows.held(key)
       for (column, conversion) in row {
         let isThere = tracked.columns.contains { $0.hasSameBytes(as: column) }
-        if let present, isThere, present.cell(column)?.new ?? .null == conversion.held { continue }
-        try forget(key: key, column: column)
+        if let present, isThere, present.cell(column)?.new ?? .null == conversion.held {
+          try write(conversion.said, in: column, of: key)
+        } else {
+          try forget(key: key, column: column)
+        }
       }
     }
+  }
+
+  private func write(
+    _ value: SQLiteValue,
+    in column: String,
+    of key: RowKey
+  ) throws(ChangesetError) {
+    let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 2)" }
+    let sql = """
+      UPDATE OR ABORT main.\(tracked.name.quotedName) SET \(column.quotedName) = ?1
+      WHERE \(match.joined(separator: " AND "))
+      """
+    do throws(SQLiteError) { try connection.bound(sql: sql, [value] + key.values).run() } catch {
+      // The value that is there keeps the table's rules, and this one does not.
+      guard error.kind == .constraint, connection.sqlite.isInTransaction else {
+        throw ChangesetError(error)
+      }
+      return
+    }
+    try keep(cells: [CellDelta(column, old: .null, new: value, time: .zero)], of: key)
   }
 }
 
@@ -248,14 +274,16 @@ extension ConvertedValues {
     }
   }
 
-  /// Forgets what tables hold no longer that were changed.
-  static func tidy(
+  /// Writes what the history says into tables that were changed; forgets what they hold no longer.
+  static func retry(
     in tables: TrackedTables,
     _ connection: HistoryConnection
   ) throws(ChangesetError) {
     guard try exist(connection) else { return }
-    for table in tables.tables {
-      try ConvertedValues(connection: connection, table: table).tidy()
+    try connection.withoutTriggers { () throws(ChangesetError) in
+      for table in tables.tables {
+        try ConvertedValues(connection: connection, table: table).retry()
+      }
     }
     let names = try connection.rows("SELECT DISTINCT name FROM \(table)") { $0.text(0) ?? "" }
     for name in names where tables.table(name) == nil {

@@ -43,6 +43,7 @@ struct Adopting {
       try Migrating(connection: connection, options: options)
         .commit(changes, at: position, in: work)
     }
+    try ConvertedValues.retry(in: work.tables, connection)
     try Rescan(work: work).run()
   }
 

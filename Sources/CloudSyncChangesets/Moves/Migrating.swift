@@ -44,7 +44,7 @@ struct Migrating {
     }
     // The tables may have become able to take rows, and values.
     try migrated.parked.retry(in: migrated.tables)
-    try ConvertedValues.tidy(in: migrated.tables, connection)
+    try ConvertedValues.retry(in: migrated.tables, connection)
   }
 
   private static let isDetached = ChangesetError(
