@@ -41,8 +41,10 @@ enum RemoteState {
     }
   }
 
-  /// What a session begins with: a number that is one more than that of the last, so that no attempt has the name of one
-  /// before it, and what is left of a wait that the cloud has asked for. Nothing else of a session is stored.
+  /// What a session begins with.
+  ///
+  /// Its number is one more than that of the last, so that no attempt has the name of one before it, and it waits for what is
+  /// left of a wait that the cloud has asked for. Nothing else of a session is stored.
   static func nextEssence(
     zoneID: ZoneID,
     in repository: ChangesetRepository

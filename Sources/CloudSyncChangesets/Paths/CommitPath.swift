@@ -43,9 +43,10 @@ private struct PathFold {
   /// Adds changes that take others back.
   mutating func takeBack(_ changes: StateDelta) throws(ByteFault) {
     try all.add(changes)
-    try edits?.add(
-      HistoryMutant.recomputedIsEdited.isPresent ? changes : changes.written(at: .zero)
-    )
+    try edits?
+      .add(
+        HistoryMutant.recomputedIsEdited.isPresent ? changes : changes.written(at: .zero)
+      )
   }
 
   /// Adds changes that are done.
