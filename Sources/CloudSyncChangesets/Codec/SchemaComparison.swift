@@ -5,6 +5,8 @@ import CloudSyncSQLiteSupport
 struct SchemaComparison {
   let mine: SchemaDescription
   let theirs: SchemaDescription
+  /// Whether a migration has led from theirs to mine.
+  let isOlder: Bool
 
   /// Throws unless the tables here can hold the state of a commit.
   func checkReadable(id: ChangesetID) throws(ChangesetError) {
@@ -36,7 +38,10 @@ struct SchemaComparison {
   private func unknown(id: ChangesetID, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsUpgrade,
-      "commit \(id.short) has \(what), which this database lacks; update the app"
+      isOlder
+        ? "commit \(id.short) has \(what), which a migration has changed since, so its rows do not fit into the tables;"
+          + " “show” and “diff” read it"
+        : "commit \(id.short) has \(what), which this database lacks; update the app"
     )
   }
 }

@@ -56,23 +56,10 @@ struct MigratedCommits {
     }
     var needed: [Int64: LogRow] = [:]
     for row in rows where try work.knows(schema: row.schema) == false {
-      guard try isLeft(schema: row.schema, work), try hasOwnRows(row, work) else { continue }
+      guard try work.isLeft(schema: row.schema), try hasOwnRows(row, work) else { continue }
       needed[row.seq] = row
     }
     return needed.values.sorted { $0.seq < $1.seq }
-  }
-
-  /// Whether a schema is one that a migration to a known one has left behind.
-  private static func isLeft(schema: Int64, _ work: HistoryWork) throws(ChangesetError) -> Bool {
-    let later = try work.connection.rows(
-      """
-      SELECT DISTINCT m.schema FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
-      WHERE m.kind = 3 AND p.schema = ?1 ORDER BY m.schema
-      """,
-      .integer(schema)
-    ) { $0.integer(0) }
-    for schema in later where try work.knows(schema: schema) { return true }
-    return false
   }
 
   /// Whether the rows of a commit are known as its schema has them: those of a stand-in are as the tables here have them.

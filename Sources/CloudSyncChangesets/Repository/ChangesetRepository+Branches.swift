@@ -112,6 +112,7 @@ extension ChangesetRepository {
     try move { (work) throws(ChangesetError) in
       try work.checkNothingIsUncommitted()
       let target = try RevisionSearch(work: work).row(revision)
+      try work.checkKnown(target)
       let position = try work.heads.position()
       let changes = try work.log.changes(from: position.seq, to: target.seq)
       return try Recording(work: work).record(changes: changes, meta: meta)
@@ -151,11 +152,7 @@ extension ChangesetRepository {
       let branch = try work.heads.position().branch
       for head in try work.heads.heads(ofBranch: branch) {
         let row = try work.log.row(head.seq)
-        let schema = try work.dictionaries.schema(number: row.schema)
-        do throws(ChangesetError) {
-          try SchemaComparison(mine: work.tables.description, theirs: schema)
-            .checkReadable(id: row.id)
-        } catch { return error }
+        do throws(ChangesetError) { try work.checkKnown(row) } catch { return error }
       }
       return nil
     }

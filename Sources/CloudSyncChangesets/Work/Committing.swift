@@ -154,7 +154,25 @@ extension HistoryWork {
   func checkKnown(_ row: LogRow) throws(ChangesetError) {
     if try dictionaries.schemaID(number: row.schema) == tables.id { return }
     let theirs = try dictionaries.schema(number: row.schema)
-    try SchemaComparison(mine: tables.description, theirs: theirs).checkReadable(id: row.id)
+    try SchemaComparison(
+      mine: tables.description,
+      theirs: theirs,
+      isOlder: try isLeft(schema: row.schema)
+    )
+    .checkReadable(id: row.id)
+  }
+
+  /// Whether a schema is one that a migration to a known one has left behind.
+  func isLeft(schema: Int64) throws(ChangesetError) -> Bool {
+    let later = try connection.rows(
+      """
+      SELECT DISTINCT m.schema FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
+      WHERE m.kind = 3 AND p.schema = ?1 ORDER BY m.schema
+      """,
+      .integer(schema)
+    ) { $0.integer(0) }
+    for schema in later where try knows(schema: schema) { return true }
+    return false
   }
 
   /// Whether the tables here have all that a schema has.

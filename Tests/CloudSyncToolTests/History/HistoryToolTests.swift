@@ -263,6 +263,10 @@ struct HistoryToolTests {
       #expect(answer.contains("1 row to be committed"))
       Self.run(["commit", notes])
       Self.run(["verify", notes])
+      for command in ["checkout", "restore"] {
+        let refusal = Self.run([command, notes, "HEAD~2"], code: 1).errors
+        #expect(refusal.contains("which a migration has changed since"))
+      }
     }
   }
 
