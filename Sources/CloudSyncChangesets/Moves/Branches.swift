@@ -124,14 +124,16 @@ struct Branches {
     if heads.count > 1 {
       // What does not go on from the horizon waits for a rebase, which nobody can do who cannot go to the branch.
       let joinable = try work.heads.joinable(ofBranch: number)
-      if !joinable.isEmpty { heads = joinable }
-    }
-    if heads.count > 1 {
+      let known = try knownHeads(ofBranch: number)
       // What a newer app has made waits for an update, and for nothing else.
-      let known = try heads.filtered { (head) throws(ChangesetError) in
-        try work.knows(schema: try work.log.row(head.seq).schema)
+      let near = known.filter { head in joinable.contains { $0.seq == head.seq } }
+      if !near.isEmpty {
+        heads = near
+      } else if !known.isEmpty {
+        heads = known
+      } else if !joinable.isEmpty {
+        heads = joinable
       }
-      if known.count == 1 { heads = known }
     }
     // A branch that rows are on already may have others' heads beside its own.
     if heads.count > 1 {
@@ -141,6 +143,15 @@ struct Branches {
       )
     }
     return (number, heads.first?.seq ?? (number == position.branch ? position.seq : nil))
+  }
+
+  /// The heads of a branch that rows can be taken to with the tables here, also those that wait for a rebase.
+  func knownHeads(ofBranch branch: Int64) throws(ChangesetError) -> [Heads.Head] {
+    let waiting = try work.heads.beside().filter { $0.branch == branch }
+    return try (work.heads.joinable(ofBranch: branch) + waiting)
+      .filtered { (head) throws(ChangesetError) in
+        try work.knows(schema: try work.log.row(head.seq).schema)
+      }
   }
 
   /// The head of the present branch that descends from HEAD; nil if none does.

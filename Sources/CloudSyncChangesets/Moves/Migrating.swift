@@ -56,11 +56,9 @@ struct Migrating {
 
   /// Whether a branch has nothing that this version can go to: then a migration is the only way back to it.
   private func isBeyond(branch: Int64, _ work: HistoryWork) throws(ChangesetError) -> Bool {
-    let heads = try work.heads.joinable(ofBranch: branch)
-    for head in heads where try work.knows(schema: try work.log.row(head.seq).schema) {
-      return false
-    }
-    return !heads.isEmpty
+    let branches = Branches(work: work)
+    if try !branches.knownHeads(ofBranch: branch).isEmpty { return false }
+    return try !work.heads.joinable(ofBranch: branch).isEmpty
   }
 
   /// Makes the rows in the new tables those of the commit that is checked out, or, where it has what these lack, those of

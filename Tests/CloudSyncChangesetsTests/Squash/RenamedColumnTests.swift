@@ -51,6 +51,24 @@ import Testing
   private static let called =
     "SELECT id, called FROM people WHERE id IN ('p2', 'p3', 'p4') ORDER BY id"
 
+  /// What was committed here before the squash is neither left nor forgotten by the update.
+  @Test func whoLooksAtAnOlderCommitComesBackToItsOwnOnes() async throws {
+    let (desk, phone) = try await Self.behind()
+    try phone.repository.checkout("HEAD~1")
+    _ = await SquashBench.code { try await phone.remote.sync() }
+    let refusal = #expect(throws: ChangesetError.self) { try Self.migrate(phone) }
+    #expect(refusal?.code == .detached)
+    try phone.repository.switchBranch("main")
+    #expect(try phone.rows("SELECT name FROM people WHERE id = 'p4'") == ["'Main'"])
+    try Self.migrate(phone)
+    let (repository, remote) = try Self.able(phone, "phone")
+    #expect(try await remote.rebase().isEmpty == false)
+    #expect(try repository.status().behindCount == 0)
+    #expect(try repository.verify().problems == [])
+    try await SquashBench.settle([desk, phone])
+    #expect(try desk.rows(Self.called) == ["'p2', 'Both'", "'p3', NULL", "'p4', 'Main'"])
+  }
+
   @Test func theyAreBroughtUpWithWhatTheyGoOnFrom() async throws {
     let (desk, phone) = try await Self.behind()
     #expect(await SquashBench.code { try await phone.remote.sync() } == .behindHorizon)
