@@ -31,6 +31,24 @@ extension SyncEngine {
   /// - Throws: That the database cannot be written; then nothing has changed.
   public func resync() throws(SyncEngineError) { try fetchEverything(as: .restores) }
 
+  /// Compares all rows with what is known of them, and sends what was edited while nobody captured it; returns at once.
+  ///
+  /// Edits escape the triggers where somebody has turned them off or has dropped them, such as a connection with
+  /// `SQLITE_DBCONFIG_ENABLE_TRIGGER`, or a program that has written to the file by itself. Everything is fetched first:
+  /// when such an edit was made is not known, so where another device has sent an edit of the same column meanwhile,
+  /// that one stays. Do it before anything else is fetched: a row that gets an edit of others is written as it is known,
+  /// without what nobody has captured. It goes on after a crash. An engine that does not run does it after its next start.
+  ///
+  /// A table that has lost its triggers, or was rebuilt, is compared at every start without this.
+  ///
+  /// - Throws: That the database cannot be written; then nothing has changed.
+  public func rescan() throws(SyncEngineError) {
+    try control.transaction { (transaction) throws(SQLiteError) in
+      try transaction.requestReconciliation()
+    }
+    control.run?.compareTables()
+  }
+
   /// Uploads all rows that the cloud does not have in their present form.
   ///
   /// For a cloud that has lost data. First everything is fetched and merged: then what the cloud

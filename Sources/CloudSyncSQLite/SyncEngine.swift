@@ -39,6 +39,8 @@ public final class SyncEngine: Sendable {
   /// Every error of the database that the engine has met; it stops over those that do not pass.
   public let errors = SyncSubject<SyncEngineError>()
   /// Every error of the cloud's for which something has to be tried again, and that over which the session halts.
+  ///
+  /// That others have changed a record is none: the row is merged.
   public let cloudErrors = SyncSubject<SyncError>()
   /// What the engine is doing, whenever that changes.
   public let activity = SyncSubject<SyncActivity>(replaysLast: true)

@@ -9,6 +9,9 @@ package enum SQLiteVersion {
   /// The oldest that has what this package uses; iOS 16 and macOS 13 have 3.39.
   package static let least: Int32 = 3_037_000
 
+  /// The one that the program runs with, as in `3.40.1`.
+  package static var present: String { text(sqlite3_libversion_number()) }
+
   /// Throws where the linked library is too old: better at once than at a statement later.
   package static func check() throws(SQLiteError) {
     try check(sqlite3_libversion_number())

@@ -1,9 +1,10 @@
 import CloudSyncEventLog
+import CloudSyncSQLiteSupport
 
 /// The command line tool.
 enum Tool {
-  /// The version that `--version` tells; the tag of a release is the same.
-  static let version = "0.1.0"
+  /// What `--version` tells: the tag of a release, or that it comes before one.
+  static let version = "0.1.0-unreleased"
 
   /// The commands.
   static var root: Command {
@@ -33,7 +34,7 @@ enum Tool {
     do {
       if arguments.first == "--version" {
         guard arguments.count == 1 else { throw ToolError.usage("--version stands by itself") }
-        console.line("cloudsync \(version)")
+        console.line("cloudsync \(version), with SQLite \(SQLiteVersion.present)")
         return 0
       }
       try root.perform(with: arguments, console: console)

@@ -50,6 +50,8 @@ struct DemoTests {
         "saved, response lost; retries the same request in",
         "sends the same modify request again", "conflict on milk: merges both edits",
         "finds the zone gone", "All three are equal: ",
+        // The record of the zone's own is no row: milk is merged, and later what both have sent again.
+        "conflict on the zone's own record", ", 0 conflicts; replayed", ", 6 conflicts; replayed",
       ] {
         #expect(output.contains(words), "\(words)")
       }
@@ -179,5 +181,27 @@ struct DemoTests {
       #expect(Tool.run(with: ["demo", "--keep", folder], console: console) == 1)
       #expect(errors.contains("name a new one"))
     }
+  }
+
+  @Test(
+    "Commands are named as this reader can run them",
+    arguments: [
+      ("cloudsync", "/x", "cloudsync"), ("./cloudsync", "/x", "./cloudsync"),
+      (".build/release/cloudsync", "/p", ".build/release/cloudsync"),
+      (".build/x86_64/debug/cloudsync", "/p", "swift run cloudsync"),
+      ("../.build/x86_64/debug/cloudsync", "/p/Sources", "swift run cloudsync"),
+      ("../p/.build/x86_64/debug/cloudsync", "/q", "../p/.build/x86_64/debug/cloudsync"),
+      ("/p/.build/x86_64/debug/cloudsync", "/p", "swift run cloudsync"),
+      ("/p/.build/x86_64/release/cloudsync", "/p/Sources", "swift run -c release cloudsync"),
+      ("/p/.build/x86_64/debug/cloudsync", "/pq", "/p/.build/x86_64/debug/cloudsync"),
+    ]
+  )
+  func invocation(path: String, folder: String, name: String) {
+    #expect(Invocation.name(of: path, in: folder) == name)
+    var lines = ""
+    let console = Console(program: name, output: { lines += $0 }, errors: { lines += $0 })
+    console.line("see “cloudsync log why”")
+    console.note("or “cloudsync status x.db”")
+    #expect(lines == "see “\(name) log why”\ncloudsync: or “\(name) status x.db”\n")
   }
 }

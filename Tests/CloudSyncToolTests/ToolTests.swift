@@ -77,6 +77,13 @@ struct ToolTests {
     #expect(wide == [])
   }
 
+  @Test("The version says that it is not released, and which SQLite it runs with")
+  func version() {
+    let told = Self.run("--version")
+    #expect(told.code == 0)
+    #expect(told.output.hasPrefix("cloudsync 0.1.0-unreleased, with SQLite 3."), "\(told)")
+  }
+
   @Test(
     "Options that are mistyped before a command, and names that are empty, are told as what they are",
     arguments: [

@@ -74,7 +74,7 @@ public final class CloudSyncSession: Sendable {
   ///
   /// - Parameters:
   ///   - operationHandler: Does the input and output.
-  ///   - zoneID: The zone to keep in step; every record must belong to it.
+  ///   - zoneID: The zone to sync; every record must belong to it.
   ///   - configuration: Limits, budgets and policies.
   ///   - resolver: Decides about conflicts; by default the fields that the app has set win, all
   ///     others stay as the server has them.
@@ -165,6 +165,25 @@ public final class CloudSyncSession: Sendable {
     }
     let event = SyncEvent.restored(nonce: environment.nonce(), configuration: restored)
     inbox.post(.event(event, .call), isReset: true)
+  }
+
+  /// Goes on with a session from the bytes of a snapshot or a journal, and resolves conflicts with a function of client
+  /// and server.
+  ///
+  /// The function returns the record to save, or nil to halt the session. Functions are not in the bytes: give the
+  /// session that is restored the same one.
+  public convenience init(
+    restoring archive: SyncArchive,
+    operationHandler: any OperationHandler,
+    resolveConflict: @escaping @Sendable (_ client: Record, _ server: Record) -> Record?,
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+  ) {
+    self.init(
+      restoring: archive,
+      operationHandler: operationHandler,
+      resolver: ConflictResolver(resolveConflict),
+      resolveExpiredChangeToken: resolveExpiredChangeToken
+    )
   }
 
   /// Goes on from what a storage layer with a queue of its own has stored instead of a journal.

@@ -104,6 +104,9 @@ struct LineScanner {
     return true
   }
 
+  /// Whether a line begins as an object of JSON does.
+  func isJSON(_ line: Line) -> Bool { buffer[line.range].first == UInt8(ascii: "{") }
+
   /// Decodes a line that has just been returned.
   func decode(_ line: Line) throws(LogError) -> LogLine {
     let result = buffer.withUnsafeBufferPointer { buffer in

@@ -64,7 +64,15 @@ public struct LogReader {
       }
       self.header = header
     } catch {
-      guard salvaging else { throw error }
+      guard salvaging else {
+        if scanner.isJSON(first) { throw error }
+        throw LogError(
+          .malformedLine,
+          log: source.name,
+          line: 1,
+          "it is no event log: that begins with a line of JSON"
+        )
+      }
       // Without a header there are events, but no state to begin with.
       header = LogHeader(
         time: Timestamp(nanoseconds: 0),

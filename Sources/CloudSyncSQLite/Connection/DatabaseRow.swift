@@ -35,3 +35,11 @@ public struct DatabaseRow: Sendable, Hashable {
   /// A column's BLOB; nil if it holds none.
   public func data(_ column: String) -> Data? { self[column]?.dataValue }
 }
+
+extension DatabaseRow: CustomStringConvertible {
+  /// The columns with their values, in their order.
+  public var description: String {
+    let pairs = zip(columns, values).map { "\($0): \($1.debugDescription)" }
+    return "[\(pairs.joined(separator: ", "))]"
+  }
+}

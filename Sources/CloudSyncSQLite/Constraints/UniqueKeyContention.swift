@@ -98,11 +98,11 @@ struct UniqueKeyContention: TransactionPart {
     by holder: LoadedRow,
     of columns: [String]
   ) throws(SQLiteError) -> Placement {
-    let table = transaction.tables[row.place].name.quotedName
+    let key = holder.key.values.map(\.literal).joined(separator: ", ")
     let names = columns.map(\.quotedName).joined(separator: ", ")
     let reason =
-      "record \(row.key.name) of table \(table) waits beside the table: record \(holder.key.name)"
-      + " has the same value of the unique key \(names); change one of them"
+      "row \(key) has the same value of the unique key \(names), and only one of both can be in the table; give"
+      + " row \(key) another value, or insert this row again with another one"
     let refers = try transaction.refers(row, to: holder.key)
     let isReferredTo = try transaction.refers(holder, to: row.key)
     if refers || isReferredTo { return .violates(code: SQLiteError.unique, reason: reason) }

@@ -91,9 +91,28 @@ extension SyncEngineError {
       )
     case .interrupted:
       self.init(.interrupted, path: path, "the connection's work was interrupted; try again")
+    case .other where error.missingOwnTable != nil:
+      self.init(
+        .damaged,
+        path: path,
+        "the table \(error.missingOwnTable ?? "") of the sync engine is missing, so it is not known any more what"
+          + " is in the cloud; restore a copy of the file, or remove the rest of these tables with"
+          + " SyncMetadata.remove(from:) or “cloudsync detach”, and sync again: where rows differ from the cloud, its"
+          + " values win then"
+      )
     case .constraint, .foreignKey, .other:
       self.init(.statement, path: path, error.description)
     }
+  }
+}
+
+extension SQLiteError {
+  /// The table of the engine's own that a statement has not found; nil if that is not what it failed over.
+  fileprivate var missingOwnTable: String? {
+    let prefix = "no such table: "
+    guard message.hasPrefix(prefix) else { return nil }
+    let name = String(message.dropFirst(prefix.count)).replacing("main.", with: "")
+    return name.hasPrefix("cloudsync_") ? name : nil
   }
 }
 

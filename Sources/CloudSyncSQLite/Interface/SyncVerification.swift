@@ -16,6 +16,8 @@ public struct SyncVerification: Sendable, Hashable {
   public internal(set) var rows = 0
   /// How many records the cloud has, tombstones among them.
   public internal(set) var records = 0
+  /// How many of them are tombstones: of rows that somebody has deleted.
+  public internal(set) var tombstones = 0
   /// How many rows were not compared with the cloud: they are still to be sent, wait, or are parked.
   public internal(set) var openRows = 0
   /// How many rows have a record in the cloud and edits that stay on this device, because of a row filter: these were not

@@ -61,16 +61,19 @@ struct UploadCursor {
         return .sent
       }
     }
-    defer { position = end }
+    position = end
     let place = transaction.tables.place(ofID: end.table)
     let isOnItsWay = place.map { place in
       inFlight.contains { $0.found.contains { $0.table == place } }
     }
     let isOpen = isOnItsWay ?? false || !batch.found.isEmpty
     if !isOpen, end.isEnd {
-      let isMore = try reconciliation.finish(end.table)
+      _ = try reconciliation.finish(end.table)
       try transaction.finish()
-      return isMore
+      // When it is to be compared another time, that begins with its first row.
+      position = nil
+      // There may be another table, and what was found in this one is sent by the next look.
+      return true
     }
     if !isOpen { try reconciliation.keep(end) }
     try transaction.finish()

@@ -263,3 +263,10 @@ private struct ComparedRow {
       && table.format.plainClock.hasAllColumns(in: query.bytes(count + 1))
   }
 }
+
+extension SyncTransaction {
+  /// Asks for all tables to be compared, when everything was fetched.
+  func requestReconciliation() throws(SQLiteError) {
+    for table in tables.inOrder { try facts.requestReconciliation(ofRebuilt: table.id) }
+  }
+}

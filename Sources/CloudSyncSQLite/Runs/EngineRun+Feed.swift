@@ -124,6 +124,17 @@ extension EngineRun {
     }
   }
 
+  /// Compares all tables from their first rows, also one that is being compared.
+  func compareTables() {
+    perform { (run) throws(SyncEngineError) in
+      run.state.withLock { $0.comparedTo = nil }
+      try run.transaction { (transaction) throws(SQLiteError) in
+        try transaction.requestReconciliation()
+      }
+      try run.feed()
+    }
+  }
+
   /// Begins a fetch of everything if one is asked for.
   func fetchAllIfDue() throws(SyncEngineError) {
     guard isUnderWay, state.withLock({ $0.fetches == 0 }) else { return }

@@ -122,6 +122,8 @@ extension EngineRun {
 
   /// Publishes an error of the cloud's that is new.
   private func note(_ error: SyncError?) {
+    // Conflicts are merged, and tried again with what has come of that: nobody has to know.
+    let error = error.flatMap { $0.isConflict ? nil : $0 }
     let isNew = state.withLock { state in
       guard state.lastError.map({ "\($0)" }) != error.map({ "\($0)" }) else { return false }
       state.lastError = error
@@ -163,5 +165,19 @@ extension EngineRun.State {
   /// Notes what of that which is in flight a page tells to be gone.
   fileprivate mutating func overtake(by page: FetchOperation.Response) {
     for number in inFlight.keys { inFlight[number]?.overtake(by: page) }
+  }
+}
+
+extension SyncError {
+  /// Whether it is nothing but records that others have changed.
+  fileprivate var isConflict: Bool {
+    switch code {
+    case .serverRecordChanged, .awaitsAppEdit: true
+    case .partialFailure:
+      // Where a request is done wholly or not at all, the other records have failed with another code.
+      itemErrors.contains { $0.error.isConflict }
+        && itemErrors.allSatisfy { $0.error.isConflict || $0.error.code == .batchRequestFailed }
+    default: false
+    }
   }
 }

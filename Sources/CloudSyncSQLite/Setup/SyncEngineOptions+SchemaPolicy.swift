@@ -58,6 +58,7 @@ extension SyncEngineOptions {
         if synchronized.contains(where: name.isSameName) { continue }
         let reason =
           "The options name a table \(name.quotedName), which the database does not have."
+          + Suggestion.sentence(for: name, among: schema.tables.map(\.name))
         unknown.append(SchemaViolation(.unknownOption, table: name, reason: reason))
         continue
       }
@@ -66,6 +67,7 @@ extension SyncEngineOptions {
         let reason =
           "The options have a merge policy for \(table.name.quotedName).\(column.quotedName), and the table has no"
           + " such column."
+          + Suggestion.sentence(for: column, among: table.writableColumns.map(\.name))
         unknown.append(
           SchemaViolation(.unknownOption, table: table.name, column: column, reason: reason)
         )

@@ -94,7 +94,8 @@ extension SyncMetadata {
   package static func removeRestoringJournalMode(
     from database: some SyncDatabase
   ) throws(SyncEngineError) {
-    let mode = try database.readFacts { (facts) throws(SQLiteError) in
+    // What is left of an engine whose tables somebody has dropped can be removed, too.
+    let mode = try? database.readFacts { (facts) throws(SQLiteError) in
       try facts.value(.journalMode)
     }
     try remove(from: database)

@@ -47,6 +47,7 @@ extension PrimaryKeyMigration {
   ) throws(KeyMigrationError) -> KeyMigrationReport {
     let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
     let plan = try MigrationPlan(self, for: schema)
+    try Self.checkVirtualTables(of: plan, in: schema, on: connection)
     return try sqlite { () throws(SQLiteError) in
       let open =
         keepsIntegerKeys
@@ -64,19 +65,9 @@ extension PrimaryKeyMigration {
               && $0.column.isSameName(as: one.reference.column)
           }
         },
-        warnings: writing.warnings(otherSQL: try Self.viewSQL(on: connection))
+        warnings: writing.warnings(otherSQL: try connection.views())
       )
     }
-  }
-
-  /// The declarations of views, by name.
-  private static func viewSQL(
-    on connection: SQLiteConnection
-  ) throws(SQLiteError) -> [(name: String, sql: String)] {
-    let query = try connection.prepare(
-      "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' ORDER BY name"
-    )
-    return try query.mapRows { query in (query.text(0) ?? "", query.text(1) ?? "") }
   }
 }
 

@@ -3,6 +3,8 @@ import CloudSyncSQLiteSupport
 /// Rewrites the tables of a plan, within a transaction, without foreign keys.
 struct MigrationExecution {
   let plan: MigrationPlan
+  /// The tables as they are before.
+  let schema: DatabaseSchema
   let uuids: DerivedUUID
   let keyDefault: String
   let connection: SQLiteConnection
@@ -11,6 +13,10 @@ struct MigrationExecution {
 
   func run() throws(KeyMigrationError) {
     let before = try sqlite(danglingReferences)
+    let rehearsal = try sqlite { () throws(SQLiteError) in
+      try WriteRehearsal(schema, on: connection)
+    }
+    let failures = try sqlite(rehearsal.failures)
     for index in plan.domains.indices {
       try sqlite { () throws(SQLiteError) in try mapKeys(ofDomain: index) }
     }
@@ -38,6 +44,25 @@ struct MigrationExecution {
           + new.joined(separator: ", ")
       )
     }
+    try rehearse(failingBefore: failures)
+  }
+
+  /// Throws if the app could not write any more what it could write before.
+  private func rehearse(failingBefore before: [String: String]) throws(KeyMigrationError) {
+    let after = try sqlite { () throws(SQLiteError) in
+      // With the schema as it is now: keys may stand in other columns.
+      let rehearsal = try WriteRehearsal(DatabaseSchema.read(connection), on: connection)
+      try rehearsal.rebuildIndexes(failingBefore: before)
+      return try rehearsal.failures()
+    }
+    let new = after.keys.filter { before[$0] == nil }.sortedByBytes()
+    if new.isEmpty { return }
+    let reasons = new.map { "\($0) (\(after[$0] ?? ""))" }
+    throw KeyMigrationError.schema(
+      "What works now would fail after the migration, so nothing was changed:"
+        + " \(reasons.joined(separator: ", ")). A trigger or a virtual table may need the integer keys:"
+        + " keep them (--keep-integer-keys), or drop it, migrate, and create it again to fit the new keys."
+    )
   }
 
   // MARK: Keys

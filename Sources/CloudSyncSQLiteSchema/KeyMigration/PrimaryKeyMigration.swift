@@ -8,12 +8,14 @@ package import CloudSyncSQLiteSupport
 /// rules, rows keep their numbers, and indexes, triggers and views stay as they were written.
 ///
 /// A row's UUID depends on its table, its old key (or its number, where there was no key) and the salt
-/// alone: copies of one database get the same UUIDs. Hence databases that hold different rows with the
-/// same keys, as those of two users do, need different salts if they will ever share rows.
+/// alone: databases that are migrated with one salt become copies of each other. Two devices that have given the
+/// same number to different rows would lose one of each two, so give each database a salt of its own, unless all
+/// rows of both came from one database.
 public struct PrimaryKeyMigration: Sendable, Hashable {
   /// The tables, among them all that refer to those whose keys change.
   public var tables: [String]
-  /// What makes the UUIDs of this database its own.
+  /// What makes the UUIDs of this database its own: rows of another one that have the same old key and were migrated with
+  /// the same salt are the same rows.
   public var salt: String
   /// Whether unique keys beside the primary one go.
   ///
@@ -47,7 +49,13 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
     """
 
   /// Creates a migration.
-  public init(tables: [String], salt: String = "", dropsUniqueKeys: Bool = false) {
+  ///
+  /// - Parameters:
+  ///   - tables: The tables, among them all that refer to those whose keys change.
+  ///   - salt: A new random text for a database whose rows are its own; one and the same text for copies of a database
+  ///     that have got no rows since they parted. It means nothing where ``keepsIntegerKeys`` is set.
+  ///   - dropsUniqueKeys: Whether unique keys beside the primary one go.
+  public init(tables: [String], salt: String, dropsUniqueKeys: Bool = false) {
     self.tables = tables
     self.salt = salt
     self.dropsUniqueKeys = dropsUniqueKeys
@@ -104,8 +112,10 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
     let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
     let plan = try MigrationPlan(self, for: schema)
     guard !plan.tables.isEmpty else { return [] }
+    try Self.checkVirtualTables(of: plan, in: schema, on: connection)
     let execution = MigrationExecution(
       plan: plan,
+      schema: schema,
       uuids: uuids,
       keyDefault: keyDefault,
       connection: connection,
@@ -113,6 +123,19 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
     )
     try execution.run()
     return plan.tables.map(\.schema.name)
+  }
+
+  /// Throws if virtual tables would lose the rows that they know.
+  static func checkVirtualTables(
+    of plan: MigrationPlan,
+    in schema: DatabaseSchema,
+    on connection: SQLiteConnection
+  ) throws(KeyMigrationError) {
+    let obstacles = try sqlite { () throws(SQLiteError) in
+      try VirtualTableObstacles(plan, in: schema, on: connection)
+    }
+    let reasons = obstacles.reasons
+    if !reasons.isEmpty { throw .schema(reasons.joined(separator: " ")) }
   }
 }
 

@@ -40,6 +40,35 @@ package struct ReferenceSearch {
         if let one = try best(for: column, of: table) { found.append(one) }
       }
     }
+    for virtual in try VirtualTable.all(on: connection) where virtual.hasRowNumbers {
+      if let one = try? bound(virtual) { found.append(one) }
+    }
+    return found
+  }
+
+  /// The tables whose keys a virtual table's row numbers are; throws where its module is missing.
+  private func bound(_ virtual: VirtualTable) throws(SQLiteError) -> UndeclaredReference? {
+    let count = try connection.integer("SELECT count(*) FROM main.\(virtual.name.quotedName)")
+    var whole: [String] = []
+    for parent in parents where count > 0 && parent.table.hasIntegerKey {
+      if try isWhole("rowid", of: virtual.name, in: parent) { whole.append(parent.table.name) }
+    }
+    // An index is mostly called as what it is of.
+    let name = Self.plain(virtual.name)
+    let nearest = whole.firstIndex { name.contains(Self.plain($0)) } ?? whole.startIndex
+    guard whole.indices.contains(nearest) else { return nil }
+    var found = UndeclaredReference(
+      reference: KeyReference(
+        table: virtual.name,
+        column: "rowid",
+        parentTable: whole.remove(at: nearest)
+      ),
+      evidence: .values,
+      rows: Int(count),
+      matches: Int(count),
+      canFollow: false
+    )
+    found.otherParents = whole
     return found
   }
 
@@ -72,7 +101,9 @@ package struct ReferenceSearch {
     let count = hasEnding ? Self.manyValues : try distinctCount(of: column, in: table)
     if count < Self.fewValues { return nil }
     var whole: [(table: TableSchema, key: String)] = []
-    for parent in parents where try isWhole(column, of: table, in: parent) { whole.append(parent) }
+    for parent in parents where try isWhole(column.name.quotedName, of: table.name, in: parent) {
+      whole.append(parent)
+    }
     let evidence = count < Self.manyValues ? UndeclaredReference.Evidence.guess : .values
     guard let parent = whole.first,
       var first = try compare(column, of: table, with: parent, evidence: evidence), first.rows > 0
@@ -83,15 +114,15 @@ package struct ReferenceSearch {
 
   /// Whether all values of a column are keys of a table: it ends with the first that is none.
   private func isWhole(
-    _ column: TableSchema.Column,
-    of table: TableSchema,
+    _ column: String,
+    of table: String,
     in parent: (table: TableSchema, key: String)
   ) throws(SQLiteError) -> Bool {
-    let value = "child.\(column.name.quotedName)"
+    let value = "child.\(column)"
     return try connection.integer(
       """
       SELECT NOT EXISTS(
-        SELECT 1 FROM main.\(table.name.quotedName) AS child
+        SELECT 1 FROM main.\(table.quotedName) AS child
         WHERE \(value) IS NOT NULL AND NOT EXISTS(
           SELECT 1 FROM main.\(parent.table.name.quotedName) AS parent
           WHERE parent.\(parent.key.quotedName) = \(value)))

@@ -23,6 +23,9 @@ public struct UndeclaredReference: Sendable, Hashable {
   public let rows: Int
   /// How many of them have one that is a key of the other table.
   public let matches: Int
+  /// Whether it can be named in ``PrimaryKeyMigration/followedReferences``: row numbers of a virtual table, such as an index
+  /// of texts, are integers for ever.
+  public internal(set) var canFollow = true
   /// The tables that have all its values as keys too: which one it refers to only somebody who knows the app can tell.
   public internal(set) var otherParents: [String] = []
 
@@ -37,6 +40,10 @@ public struct UndeclaredReference: Sendable, Hashable {
       case .guess: "may refer to"
       }
     let parents = ([reference.parentTable] + otherParents).map(\.quotedName)
+    if !canFollow {
+      return "Virtual table \(reference.table.quotedName) seems to find the rows of table"
+        + " \(parents.joined(separator: " or ")) by their integer keys (\(share) row numbers are keys there)."
+    }
     return "Column \(column) \(what) table \(parents.joined(separator: " or ")) without saying so"
       + " (\(share) values are keys there)."
   }

@@ -45,6 +45,7 @@ package enum SchemaRules {
         .missingTable,
         table: name,
         reason: "There is no table \(name.quotedName) in the database."
+          + Suggestion.sentence(for: name, among: schema.tables.map(\.name))
       )
     case .view: what = "a view"
     case .virtualTable: what = "a virtual table"

@@ -134,9 +134,9 @@ struct TableCheck {
             "\(key.isConstraint ? "A UNIQUE constraint" : "Unique index \(key.name.quotedName)")"
             + " on \(table.described(column)) can be broken by rows that two devices make on their"
             + " own; "
-            + (policy.allowsUniqueKeys
-              ? "it looks at computed columns, which no policy can settle: remove it."
-              : "give the table a policy for unique keys, or remove it."),
+            + (isSearchable(key)
+              ? "give the table a policy for unique keys, or remove it."
+              : "it looks at computed columns, which no policy can settle: remove it."),
           sql: schema.needs(key, of: table) ? nil : droppingSQL
         )
       }

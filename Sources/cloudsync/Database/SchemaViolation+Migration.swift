@@ -14,7 +14,10 @@ extension SchemaViolation {
       SchemaViolation.Code(rawValue: "undeclaredReference"),
       table: reference.reference.table,
       column: reference.reference.column,
-      reason: reference.reason + " Declare it, or name it when the key is migrated.",
+      reason: reference.reason
+        + (reference.canFollow
+          ? " Declare it, or name it when the key is migrated."
+          : " They cannot follow when the key is migrated."),
       isWarning: true
     )
   }

@@ -76,6 +76,8 @@ final class DemoDevice: Sendable {
   /// What could not be done, if anything.
   var problem: String? { listener.problem }
   var recordings: [Recording] { listener.recordings }
+  /// How many rows had to be merged.
+  var conflicts: Int { listener.conflicts }
 
   func rows() throws -> DemoRows { try DemoRows(database) }
 
@@ -138,6 +140,7 @@ private final class DemoListener: Sendable {
   private struct State {
     var recordings: [DemoDevice.Recording] = []
     var problem: String?
+    var conflicts = 0
   }
 
   let tell: @Sendable (DemoWords) -> Void
@@ -160,6 +163,7 @@ private final class DemoListener: Sendable {
 
   var recordings: [DemoDevice.Recording] { state.withLock { $0.recordings } }
   var problem: String? { state.withLock { $0.problem } }
+  var conflicts: Int { state.withLock { $0.conflicts } }
 
   func fail(because problem: String) { state.withLock { $0.problem = $0.problem ?? problem } }
 
@@ -176,15 +180,19 @@ private final class DemoListener: Sendable {
     session.eventsPublisher.sink { [tell] record in
       if let words = record.event.demoWords { tell(words) }
     }
-    session.modifyWorkCompletedSubject.sink { [tell] _, response in
+    session.modifyWorkCompletedSubject.sink { [tell, state] _, response in
       let names = response.failures.filter { $0.error.code == .awaitsAppEdit }
         .map { String($0.recordID.name.prefix { $0 != ":" }) }
       if names.isEmpty { return }
       // The zone's own record is no row.
       let rows = names.filter { !$0.hasPrefix("cloudsync_") }
+      state.withLock { $0.conflicts += rows.count }
       let which =
-        rows.count > 3
-        ? Phrase.count(rows.count, "row") : (rows.isEmpty ? names : rows).joined(separator: ", ")
+        switch rows.count {
+        case 0: "the zone's own record"
+        case ...3: rows.joined(separator: ", ")
+        default: Phrase.count(rows.count, "row")
+        }
       tell(
         DemoWords(text: "conflict on \(which): merges both edits, sends", isDetail: rows.isEmpty)
       )

@@ -53,7 +53,7 @@ struct DemoResult {
       console.styled("All three are equal", as: .good) + ": \(counts.joined(separator: ", "))."
     )
     for tally in tallies { show(tally, isVerbose: isVerbose, console: console) }
-    console.line("See a log with: cloudsync log summary \(folder.file(named: "phone.jsonl"))")
+    console.line("See a log with “cloudsync log summary \(folder.file(named: "phone.jsonl"))”")
     console.line("Open the report in a browser: \(page)")
   }
 

@@ -13,13 +13,15 @@ struct DemoTally: Encodable {
   let device: String
   private(set) var requests = 0
   private(set) var retries = 0
-  private(set) var conflicts = 0
+  /// How many rows had to be merged; the record of the zone's own, which devices share, is none.
+  let conflicts: Int
   private(set) var sessions: [Part] = []
   /// The log that is not the same when it is run again, if there is one.
   private(set) var unfaithfulLog: String?
 
   init(_ device: DemoDevice) throws {
     self.device = device.name
+    conflicts = device.conflicts
     let count = device.recordings.count
     for (place, recording) in device.recordings.enumerated() {
       let session = count == 1 ? "" : ", session \(place + 1) of \(count)"
@@ -41,7 +43,6 @@ struct DemoTally: Encodable {
     if !isFaithful { unfaithfulLog = recording.path }
     requests += sum(of: statistics.requests)
     retries += sum(of: statistics.retries)
-    conflicts += statistics.conflicts
     sessions.append(Part(log: recording.path, report: report, events: log.count))
   }
 }

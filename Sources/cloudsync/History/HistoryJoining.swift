@@ -1,6 +1,7 @@
 import CloudSyncChangesets
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncSQLiteSupport
 
 /// Merging, and taking commits back.
 enum HistoryJoining {
@@ -20,7 +21,8 @@ enum HistoryJoining {
         options: [.init(name: "--key", value: "VALUE", help: "restore the row under another key")],
         discussion: """
           The numbers are those of the list. A row that a merge has removed is restored under its own key or another
-          one; of other conflicts the dropped values are written again. Either is a new commit.
+          one. A row that a merge has kept, though one side had deleted it, is deleted. Of other conflicts the dropped
+          values are written again. Each is a new commit.
           """,
         run: resolve
       ),
@@ -150,8 +152,42 @@ enum HistoryJoining {
       .map { text in
         try repository.key(of: conflict.table, text.split(separator: ",").map { String($0) })
       }
+    if conflict.hasDroppedDeletion {
+      if key != nil { throw ToolError.usage("--key is for a row that a merge has removed") }
+      return try delete(conflict, in: repository, target: target)
+    }
     let commit = try repository.restoreConflict(conflict, key: key)
     try HistoryMoving.tell(target, of: commit, orElse: "the row holds all of it already")
+  }
+
+  /// Deletes a row that one side had deleted, and that a merge has kept.
+  private static func delete(
+    _ conflict: ChangesetConflict,
+    in repository: ChangesetRepository,
+    target: HistoryTarget
+  ) throws {
+    let database = try target.historyDatabase()
+    let columns = try database.query(
+      "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk",
+      [.string(conflict.table)]
+    )
+    let condition = columns.compactMap { $0.string("name") }
+      .map { "\($0.quotedName) IS ?" }
+      .joined(separator: " AND ")
+    let sql = "DELETE FROM \(conflict.table.quotedName) WHERE \(condition)"
+    // What forbids it is told before the conflict leaves the list, and so are rows that are not committed.
+    try database.execute("BEGIN")
+    do { try database.query(sql, conflict.key) } catch {
+      try database.execute("ROLLBACK")
+      throw error
+    }
+    try database.execute("ROLLBACK")
+    _ = try repository.restoreConflict(conflict)
+    try database.query(sql, conflict.key)
+    let commit = try repository.commit(
+      meta: try HistoryMessage("deletes what a merge has kept").meta()
+    )
+    try HistoryMoving.tell(target, of: commit, orElse: "the row is deleted already")
   }
 
   private static func list(target: HistoryTarget) throws {
@@ -168,6 +204,13 @@ enum HistoryJoining {
         "\(place + 1)  \(conflict.table) \(HistoryWords.key(conflict.key))  \(what)"
           + (conflict.merge.map { "  \(target.console.styled($0.short, as: .name))" } ?? "")
       )
+      if conflict.kind == .deletion {
+        target.console.line(
+          conflict.hasDroppedDeletion
+            ? "     one side deleted the row, the other one changed it: it was kept"
+            : "     one side changed the row, the other one deleted it: it was deleted"
+        )
+      }
       for column in conflict.columns {
         let kept = conflict.kept.first { $0.column == column }
         let lost = conflict.lost.first { $0.column == column }
@@ -179,4 +222,9 @@ enum HistoryJoining {
       }
     }
   }
+}
+
+extension ChangesetConflict {
+  /// Whether what a merge has dropped is that one side has deleted the row.
+  fileprivate var hasDroppedDeletion: Bool { kind == .deletion && !isSetAside && lost.isEmpty }
 }

@@ -20,16 +20,11 @@ enum HistoryMoving {
         name: "switch",
         "Switch the rows to a branch, and commit on it from now on.",
         operands: ["BRANCH"],
-        run: { target in
-          let repository = try target.repository()
-          let name = target.arguments.operands[1]
-          let merges = try HistoryJoining.joinHeads(of: name, in: repository)
-          if !merges.isEmpty, !target.isJSON {
-            target.console.line("\(Phrase.count(merges.count, "merge")) of heads of \(name)")
-          }
-          try repository.switchBranch(name)
-          try tell(target, of: repository)
-        }
+        discussion: """
+          Rows that are not committed go along where both branches are at the same commit. Otherwise nothing is
+          switched: commit them first, or discard them.
+          """,
+        run: switchBranch
       ),
       HistoryCommand.command(
         name: "tag",
@@ -73,6 +68,17 @@ enum HistoryMoving {
         }
       ),
     ]
+  }
+
+  private static func switchBranch(target: HistoryTarget) throws {
+    let repository = try target.repository()
+    let name = target.arguments.operands[1]
+    let merges = try HistoryJoining.joinHeads(of: name, in: repository)
+    if !merges.isEmpty, !target.isJSON {
+      target.console.line("\(Phrase.count(merges.count, "merge")) of heads of \(name)")
+    }
+    try repository.switchBranch(name)
+    try tell(target, of: repository)
   }
 
   private struct HeadReport: Encodable {

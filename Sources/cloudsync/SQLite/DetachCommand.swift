@@ -21,8 +21,19 @@ enum DetachCommand {
   /// The result for scripts.
   private struct Report: Encodable {
     var database: String
-    /// How many edits had not reached the cloud; nil if another version of the program made the metadata.
+    /// How many edits had not reached the cloud; nil if that cannot be read.
     var unsent: Int?
+  }
+
+  /// How much is pending; nil if somebody has dropped a table in which that was noted.
+  private static func counts(
+    in database: DatabaseFile,
+    target: DatabaseArguments
+  ) throws -> SyncMetadata.Counts? {
+    do throws(SyncEngineError) { return try SyncMetadata.read(from: database)?.counts } catch {
+      if error.code == .damaged { return nil }
+      throw target.failure(for: error)
+    }
   }
 
   private static func run(with arguments: Arguments, console: Console) throws {
@@ -33,10 +44,9 @@ enum DetachCommand {
     guard let version = try target.naming(body: { try SyncMetadata.version(in: database) }) else {
       throw ToolError.failure("\(target.path): it is not synced; there is nothing to remove")
     }
-    // What an older version has noted is not read any more, and removed all the same.
+    // What an older version has noted is not read any more, nor what has lost a table; it is removed all the same.
     let counts =
-      version < SyncMetadata.currentVersion
-      ? nil : try target.naming { try SyncMetadata.read(from: database) }?.counts
+      version < SyncMetadata.currentVersion ? nil : try Self.counts(in: database, target: target)
     try target.naming { try SyncMetadata.removeRestoringJournalMode(from: database) }
     // Values that were on their way are still in their rows.
     NewFolder.removeTemporary(at: SyncRun.assetFolder(of: target.path))

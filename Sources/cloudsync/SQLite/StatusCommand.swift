@@ -15,6 +15,7 @@ enum StatusCommand {
         edit that is not in the cloud yet, local if the edit stays in this copy because of a row filter,
         waiting if it needs another record first, and parked if the cloud or the database has rejected it.
         In JSON synced records are “clean” and pending ones “dirty”. Rows whose key is NULL have no record.
+        The exit code is 3 if rows are parked or records cannot be read, as that of “cloudsync sync” is.
         """,
       run: run
     )
@@ -122,16 +123,18 @@ enum StatusCommand {
     let others = names.filter { name in !metadata.tables.contains { $0.name == name } }
     if arguments.has("--json") {
       let report = Report(of: target.path, metadata, otherTables: others)
-      return console.line(try JSONText.block(for: report))
+      console.line(try JSONText.block(for: report))
+    } else {
+      show(metadata: metadata, path: target.path, console: console)
+      if !others.isEmpty {
+        console.line()
+        console.line(console.styled("not synced", as: .heading))
+        console.line(
+          "  \(others.joined(separator: ", ")): sync with --all, or name all tables with --tables"
+        )
+      }
     }
-    show(metadata: metadata, path: target.path, console: console)
-    if !others.isEmpty {
-      console.line()
-      console.line(console.styled("not synced", as: .heading))
-      console.line(
-        "  \(others.joined(separator: ", ")): sync with --all, or name all tables with --tables"
-      )
-    }
+    if metadata.hasParked { throw ToolError.parked }
   }
 
   private static func show(metadata: SyncMetadata, path: String, console: Console) {
@@ -189,6 +192,11 @@ enum StatusCommand {
       )
     }
   }
+}
+
+extension SyncMetadata {
+  /// Whether rows are parked because they were rejected, or records because they cannot be read.
+  var hasParked: Bool { !parked.isEmpty || !unreadableRecords.isEmpty }
 }
 
 extension SyncMetadata.Change {

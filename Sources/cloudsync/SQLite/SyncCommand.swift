@@ -26,6 +26,10 @@ enum SyncCommand {
           name: "--verify",
           help: "then compare all rows with the cloud, and list those that differ"
         ),
+        .init(
+          name: "--rescan",
+          help: "find edits that no trigger has captured, by comparing all rows"
+        ),
       ] + commonOptions,
       discussion: """
         Any number of copies, on one machine or on a shared disk, may use one cloud file at the same time,
@@ -40,6 +44,10 @@ enum SyncCommand {
         column private is 0. Rows of the others are stored in any case. A row that stops matching stays in the
         cloud as it is, also when it is deleted here. The filter is this copy's own, and is kept until
         --filter notes= ends it: then all rows are sent, and those come back that were deleted here alone.
+
+        Programs that turn triggers off edit rows unseen. --rescan finds such edits and sends them; where others have
+        edited the same column meanwhile, theirs stays. Do it before the next sync: a row that gets an edit of
+        others is written as it is known.
 
         A server is cloudsync-server, in Examples/Server. Its address is https://HOST, or http:// on this
         machine; its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
@@ -103,6 +111,8 @@ enum SyncCommand {
     var enforcesForeignKeys: Bool
     var isWatching: Bool
     var isVerifying: Bool
+    /// Whether edits that were not captured are looked for.
+    var isRescanning: Bool
     /// Whether a cloud or a zone that is missing is created.
     var creates: Bool
     /// Whether the database is joined with another cloud than before.
@@ -147,6 +157,7 @@ enum SyncCommand {
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
       isWatching: arguments.has("--watch"),
       isVerifying: arguments.has("--verify"),
+      isRescanning: arguments.has("--rescan"),
       creates: arguments.has("--create"),
       isAttaching: isAttaching,
       place: place,
@@ -174,7 +185,7 @@ enum SyncCommand {
       )
     }
     if arguments.has("--dry-run") {
-      for name in ["--watch", "--log", "--verify"] where arguments.has(name) {
+      for name in ["--watch", "--log", "--verify", "--rescan"] where arguments.has(name) {
         throw ToolError.usage("--dry-run does not go with \(name)")
       }
     }

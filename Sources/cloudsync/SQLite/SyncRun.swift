@@ -26,6 +26,8 @@ final class SyncRun {
   private let error = Locked<SyncEngineError?>(nil)
   private let cloudError = Locked<SyncError?>(nil)
   private let activity = Locked(SyncActivity())
+  /// The rows that a first sync found with other values than the cloud's; nil when it is over.
+  private let replaced = Locked<[RowChanges.Row]?>(nil)
   private let clock = ContinuousClock()
   private var hasExplained = false
 
@@ -70,6 +72,12 @@ final class SyncRun {
     }
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
     engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
+    if request.place == nil, !request.isAttaching {
+      replaced.withLock { $0 = [] }
+      engine.changes.sink { [replaced] changes in
+        replaced.withLock { $0? += changes.rows.filter { $0.kind == .updated } }
+      }
+    }
     engine.activity.sink { [activity] new in activity.withLock { $0 = new } }
   }
 
@@ -101,6 +109,7 @@ final class SyncRun {
     do {
       try target.naming {
         if request.isAttaching { try attach(console: console) }
+        if request.isRescanning { try engine.rescan() }
         try engine.start()
         try engine.retryParked()
       }
@@ -172,6 +181,18 @@ final class SyncRun {
   private func warn(console: Console) throws {
     let rows = try target.naming { try engine.unnamedRows(limit: 3) }
     for row in rows { console.note("warning: \(request.path): \(row.reason)") }
+    let replaced = replaced.withLock { rows in
+      defer { rows = nil }
+      return rows ?? []
+    }
+    guard let first = replaced.first else { return }
+    let name = "\(first.table) \(first.key.map { "\($0)" }.joined(separator: ", "))"
+    let others = replaced.count == 1 ? "" : " and \(replaced.count - 1) more"
+    console.note(
+      "warning: \(request.path): \(Phrase.count(replaced.count, "row")) had other values than the cloud and took"
+        + " the cloud's (\(name)\(others)); if these were different rows with the same key, take this copy's from"
+        + " a backup and give them keys of their own"
+    )
   }
 
   /// Gives the session a moment to note what it has announced, so that it is not announced again.

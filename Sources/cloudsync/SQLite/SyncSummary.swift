@@ -63,12 +63,14 @@ struct SyncSummary {
 
     var rows: Int
     var records: Int
+    var tombstones: Int
     var open: Int
     var differences: [Difference]
 
     init(_ verification: SyncVerification) {
       rows = verification.rows
       records = verification.records
+      tombstones = verification.tombstones
       open = verification.openRows
       differences = verification.differences.map {
         Difference(table: $0.table, key: $0.key, record: $0.recordName, reason: $0.reason)
@@ -77,7 +79,7 @@ struct SyncSummary {
   }
 
   /// Whether rows are parked because they were rejected, or records because they cannot be read.
-  var hasParked: Bool { metadata?.parked.isEmpty == false || !unreadable.isEmpty }
+  var hasParked: Bool { metadata?.hasParked == true }
 
   private var unreadable: [SyncMetadata.UnreadableRecord] { metadata?.unreadableRecords ?? [] }
 
@@ -133,12 +135,18 @@ struct SyncSummary {
     }
     let open =
       verification.openRows == 0
-      ? "" : "; \(Phrase.count(verification.openRows, "row")) left out that are not in sync yet"
+      ? "" : "; left out: \(Phrase.count(verification.openRows, "row")) not in sync yet"
+    let tombstones =
+      verification.tombstones == 0
+      ? "" : " (\(verification.tombstones) of deleted rows)"
     console.line(
       "compared \(Phrase.count(verification.rows, "row")) with"
-        + " \(Phrase.count(verification.records, "record")):"
+        + " \(Phrase.count(verification.records, "record"))\(tombstones):"
         + " \(Phrase.count(verification.differences.count, "difference"))\(open)"
     )
+    if !verification.differences.isEmpty, !run.request.isRescanning {
+      console.line("  --rescan finds edits that no trigger has captured, and sends them")
+    }
   }
 
   private func show(

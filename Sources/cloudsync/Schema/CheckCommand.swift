@@ -118,7 +118,9 @@ enum CheckCommand {
     report: Report,
     console: Console
   ) {
-    for table in report.tables {
+    // Virtual tables are none that can be synced, and may need the keys of others.
+    let others = violations.map(\.table).filter { !report.tables.contains($0) }
+    for table in report.tables + others {
       let ofTable = violations.filter { $0.table == table }
       if ofTable.isEmpty { continue }
       console.line(console.styled(table, as: .heading))
@@ -150,18 +152,18 @@ enum CheckCommand {
       !$0.isWarning && $0.isMigrated && $0.code != .uniqueConstraintDisallowed
     }) {
       console.line(
-        "see what can be fixed: cloudsync migrate \(report.database) --all --fix --dry-run"
+        "see what can be fixed: “cloudsync migrate \(report.database) --all --fix --dry-run”"
       )
     }
     if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
       console.line(
-        "keep UNIQUE: sync with --unique-newest or --unique-merge; drop it: cloudsync check"
-          + " \(report.database) --sql --drop-unique"
+        "keep UNIQUE: sync with --unique-newest or --unique-merge; drop it: “cloudsync check"
+          + " \(report.database) --sql --drop-unique”"
       )
     }
     if violations.contains(where: { $0.code == .integerPrimaryKey }) {
       console.line(
-        "keep integer keys: cloudsync migrate \(report.database) --all --keep-integer-keys"
+        "keep integer keys: “cloudsync migrate \(report.database) --all --keep-integer-keys”"
       )
     }
   }

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 
 /// `cloudsync migrate`: primary keys that can be synced.
@@ -39,20 +40,27 @@ enum MigrateCommand {
         .init(
           name: "--salt",
           value: "TEXT",
-          help: "makes the keys differ from those of another database with the same rows"
+          help: "gives copies of one database the same keys; see below"
         ),
         .json,
       ],
       discussion: """
         Integer and missing keys become UUIDs, and everything that refers to them by a foreign key follows.
-        Copies of one database get the same UUIDs, so each may be migrated by itself, unless both have got
-        new rows since they parted: two rows with one integer key would become one. Then migrate one and
-        copy it, or give each its own --salt. Rows that are inserted without a key get a random UUID.
-        Nothing is changed if anything fails.
+        Each run makes keys of its own, so that rows of two files that have the same number never become one
+        row: migrate one file and copy that. Copies that have to be migrated one by one get the same keys
+        with the same --salt TEXT. Rows of two copies that have the same number are one row then, so use it
+        only if neither has got rows since they parted. Rows that are inserted without a key get a random
+        UUID. Nothing is changed if anything fails.
 
         A column that refers to a key without REFERENCES would keep the old integers, and joins would find
         nothing. Such columns are listed, and nothing is changed until each is named with --follow, which
-        gives it the new keys, or --leave. References inside text or JSON are not found.
+        gives it the new keys, or --leave; --dry-run exits with 1 while one is open. References inside
+        text or JSON are not found.
+
+        Indexes of texts (FTS) and places (R*Tree) find rows by integers. Where one depends on a key that
+        would change, nothing is done: keep the integer keys, or drop the index and its triggers, migrate,
+        and create it again with the new key in a column of its own. At the end every trigger and index is
+        tried; if one fails that worked before, all is undone.
 
         With --keep-integer-keys keys stay what they are, and the tables become AUTOINCREMENT. Sync them with
         the same option: each device then gives keys from ranges of its own, above all that it has seen, so
@@ -77,6 +85,8 @@ enum MigrateCommand {
 struct MigrationRequest {
   let path: String
   var migration: PrimaryKeyMigration
+  /// Whether the keys are like those of no other database.
+  let hasOwnSalt: Bool
   /// Whether what `check` asks for is added: defaults and NOT NULL.
   let fixes: Bool
   let output: String?
@@ -90,9 +100,10 @@ struct MigrationRequest {
     path = target.path
     migration = PrimaryKeyMigration(
       tables: try target.tables(names: names, orElse: nil),
-      salt: arguments.value(of: "--salt") ?? "",
+      salt: arguments.value(of: "--salt") ?? Self.ownSalt,
       dropsUniqueKeys: arguments.has("--drop-unique")
     )
+    hasOwnSalt = !arguments.has("--salt")
     migration.keyDefault = PrimaryKeyMigration.portableKeyDefault
     migration.keepsOldKeys = arguments.has("--keep-old-keys")
     migration.keepsIntegerKeys = arguments.has("--keep-integer-keys")
@@ -103,7 +114,9 @@ struct MigrationRequest {
       }
     }
     left = arguments.allValues(of: "--leave").flatMap { Self.parts(of: $0) }
-    for name in left.compactMap({ $0.split(separator: ".", maxSplits: 1).first }) {
+    // Row numbers are those of virtual tables, which are no tables to migrate.
+    let leftColumns = left.filter { !$0.lowercased().hasSuffix(".rowid") }
+    for name in leftColumns.compactMap({ $0.split(separator: ".", maxSplits: 1).first }) {
       try Self.check(table: String(name), isAmong: names, option: "--leave")
     }
     fixes = arguments.has("--fix")
@@ -116,6 +129,12 @@ struct MigrationRequest {
         throw ToolError.usage("\(name) does not go with --keep-integer-keys, which changes no key")
       }
     }
+  }
+
+  /// A salt that nobody else has.
+  private static var ownSalt: String {
+    let environment = SyncEnvironment.live
+    return (0..<2).map { _ in String(environment.nonce(), radix: 36) }.joined()
   }
 
   /// The columns that look like references and that the command line says nothing of.

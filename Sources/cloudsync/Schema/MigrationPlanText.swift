@@ -16,6 +16,16 @@ struct MigrationPlanText {
     open = request.open(plan.undeclaredReferences)
   }
 
+  /// Whether rows get new keys.
+  var givesKeys: Bool {
+    plan.tables.contains { table in
+      switch table.key {
+      case .uuid, .added: table.rows > 0
+      case .counted, nil: false
+      }
+    }
+  }
+
   // MARK: Words
 
   func show(console: Console) {
@@ -40,6 +50,10 @@ struct MigrationPlanText {
         console.line("  \(console.styled(word, as: .warning)): \(one.reason)")
         if word == "left" { continue }
         let name = "\(one.reference.table).\(one.reference.column)"
+        if !one.canFollow {
+          console.line("    \(Self.waysOfVirtualTables(name))")
+          continue
+        }
         let follow = one.options.map { "--follow \($0)" }.joined(separator: ", ")
         console.line(
           word == "guess"
@@ -48,6 +62,12 @@ struct MigrationPlanText {
         )
       }
     }
+  }
+
+  /// What can be done about a virtual table that finds rows by their keys.
+  static func waysOfVirtualTables(_ name: String) -> String {
+    "keep the keys with --keep-integer-keys, or drop it now and create it anew afterwards;"
+      + " if its rows are its own, --leave \(name)"
   }
 
   private func show(_ table: KeyMigrationReport.Table, console: Console) {
@@ -97,6 +117,8 @@ struct MigrationPlanText {
       var evidence: String
       var rows: Int
       var matches: Int
+      /// Whether it can be named with `--follow`.
+      var canFollow: Bool
       /// Whether the migration waits for a decision.
       var isOpen: Bool
     }
@@ -109,6 +131,8 @@ struct MigrationPlanText {
     var database: String
     var output: String?
     var isDone: Bool
+    /// With which other copies get the same keys.
+    var salt: String?
     var tables: [Table]
     var undeclaredReferences: [Reference]
     var fixes: [Fix]
@@ -120,6 +144,7 @@ struct MigrationPlanText {
       database: request.path,
       output: request.output,
       isDone: !request.isDryRun,
+      salt: givesKeys && !request.isDryRun ? request.migration.salt : nil,
       tables: plan.tables.map { Report.Table($0) },
       undeclaredReferences: plan.undeclaredReferences.map { one in
         Report.Reference(
@@ -130,6 +155,7 @@ struct MigrationPlanText {
           evidence: one.evidence.rawValue,
           rows: one.rows,
           matches: one.matches,
+          canFollow: one.canFollow,
           isOpen: open.contains(one)
         )
       },
@@ -166,7 +192,8 @@ extension MigrationPlanText.Report.Table {
 extension UndeclaredReference {
   /// How `--follow` names it, for each table that it may refer to.
   var options: [String] {
-    ([reference.parentTable] + otherParents)
+    if !canFollow { return [] }
+    return ([reference.parentTable] + otherParents)
       .map { "\(reference.table).\(reference.column)=\($0)" }
   }
 }

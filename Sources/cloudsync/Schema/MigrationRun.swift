@@ -35,13 +35,20 @@ struct MigrationRun {
     } else if request.isDryRun {
       console.line(try JSONText.block(for: plan.report))
     }
-    if request.isDryRun { return }
+    if request.isDryRun {
+      // As the run itself would.
+      if !plan.open.isEmpty { throw ToolError.negative }
+      return
+    }
     if let first = plan.open.first {
       let others = plan.open.dropFirst().count
+      let name = "\(first.reference.table).\(first.reference.column)"
+      let ways =
+        first.options.first.map {
+          "Take it along with “--follow \($0)”, or keep its values with “--leave \(name)”."
+        } ?? "Either \(MigrationPlanText.waysOfVirtualTables(name))."
       throw ToolError.failure(
-        "\(request.path): nothing was changed: \(first.reason) Take it along with “--follow"
-          + " \(first.options[0])”, or keep its values with “--leave \(first.reference.table)."
-          + "\(first.reference.column)”."
+        "\(request.path): nothing was changed: \(first.reason) \(ways)"
           + (others == 0 ? "" : " \(Phrase.count(others, "more column")) to decide about.")
       )
     }
@@ -49,6 +56,12 @@ struct MigrationRun {
     if request.isJSON { return console.line(try JSONText.block(for: plan.report)) }
     for file in [request.output, request.keyMap].compactMap({ $0 }) {
       console.line("wrote \(file)")
+    }
+    if request.hasOwnSalt, plan.givesKeys {
+      console.note(
+        "the new keys are this file's own: copy it, and do not migrate another copy of it; one that must be"
+          + " migrated gets the same keys with --salt \(request.migration.salt)"
+      )
     }
     let left = try target.naming {
       let database = try DatabaseFile(path: request.output ?? request.path, access: .readOnly)

@@ -1,3 +1,5 @@
+import CloudSyncSQLite
+
 /// What a command was given.
 struct Arguments {
   /// What stands for itself, in order.
@@ -93,7 +95,7 @@ struct Arguments {
   /// A whole number, or an error that says what it is for.
   static func number(from text: String, for name: String) throws -> UInt64 {
     guard let number = UInt64(text) else {
-      throw ToolError.usage("\(name) takes a whole number, not “\(text)”")
+      throw ToolError.usage("\(name) takes a whole number from 0 up, not “\(text)”")
     }
     return number
   }

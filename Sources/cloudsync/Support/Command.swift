@@ -1,3 +1,5 @@
+import CloudSyncSQLite
+
 /// A command of the tool, or a group of commands.
 struct Command {
   /// An option that a command takes.

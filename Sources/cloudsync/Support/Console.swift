@@ -31,6 +31,8 @@ final class Console {
   /// Whether what was written can be drawn over: the result goes to a terminal.
   let isLive: Bool
   private let showsProgress: Bool
+  /// How the tool was started, which hints such as “cloudsync status” are changed to.
+  private let program: String
   private var progressWidth = 0
 
   /// Creates a console: tests give functions, ``standard`` gives the process's own streams.
@@ -38,12 +40,14 @@ final class Console {
     hasColours: Bool = false,
     isLive: Bool = false,
     showsProgress: Bool = false,
+    program: String = Invocation.plain,
     output: @escaping (String) -> Void,
     errors: @escaping (String) -> Void
   ) {
     self.hasColours = hasColours
     self.isLive = isLive
     self.showsProgress = showsProgress
+    self.program = program
     self.output = output
     self.errors = errors
   }
@@ -55,6 +59,7 @@ final class Console {
       hasColours: isatty(STDOUT_FILENO) == 1 && !noColour,
       isLive: isatty(STDOUT_FILENO) == 1,
       showsProgress: isatty(STDERR_FILENO) == 1,
+      program: Invocation.ofProcess,
       output: { write($0, to: STDOUT_FILENO) },
       errors: { write($0, to: STDERR_FILENO) }
     )
@@ -84,19 +89,25 @@ final class Console {
 
   /// The same without the result: for what is said on the way to a result for scripts.
   var quiet: Console {
-    Console(showsProgress: showsProgress, output: { _ in }, errors: errors)
+    Console(showsProgress: showsProgress, program: program, output: { _ in }, errors: errors)
   }
 
   /// Writes a line of the result.
-  func line(_ text: String = "") { output(text + "\n") }
+  func line(_ text: String = "") { output(pasteable(text) + "\n") }
 
-  /// Writes several lines of the result at once.
+  /// Writes several lines of the result at once, as they are.
   func block(_ text: String) { output(text.hasSuffix("\n") ? text : text + "\n") }
 
   /// Writes a line beside the result, with the tool's name unless it is plain.
   func note(_ text: String, isPlain: Bool = false) {
     endProgress()
-    errors("\(isPlain ? "" : "cloudsync: ")\(text)\n")
+    errors("\(isPlain ? "" : "cloudsync: ")\(pasteable(text))\n")
+  }
+
+  /// The text with commands as this reader can run them.
+  private func pasteable(_ text: String) -> String {
+    program == Invocation.plain
+      ? text : text.replacing("“\(Invocation.plain) ", with: "“\(program) ")
   }
 
   /// How many characters a line of the terminal has; plenty where there is none.

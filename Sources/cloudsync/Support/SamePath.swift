@@ -1,3 +1,5 @@
+import CloudSyncSQLite
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else

@@ -120,6 +120,21 @@ struct SchemaRulesTests {
     #expect(settled.isEmpty)
   }
 
+  @Test("Of a unique key over a computed column it is said at once that no policy settles it")
+  func computedUniqueKeys() throws {
+    let schema = try schema(
+      "CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a, b AS (lower(a))); CREATE UNIQUE INDEX i ON t (b)"
+    )
+    for isSettled in [false, true] {
+      let found = SchemaRules.violations(in: schema, tables: ["t"]) { _ in
+        SchemaPolicy(allowsUniqueKeys: isSettled)
+      }
+      #expect(found.map(\.column) == ["b"])
+      #expect(found.first?.reason.contains("no policy can settle: remove it.") == true)
+      #expect(found.first?.reason.contains("give the table a policy") == false)
+    }
+  }
+
   @Test("What the caller asks beside the rules comes with each table, first")
   func furtherCheck() throws {
     let schema = try schema("CREATE TABLE a (x); CREATE TABLE b (id TEXT PRIMARY KEY NOT NULL)")

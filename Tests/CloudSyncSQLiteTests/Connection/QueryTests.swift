@@ -30,6 +30,7 @@ struct QueryTests {
     #expect(rows[0].string("TITLE") == "Ü' \0 x" && rows[0].int64("stars") == .min)
     #expect(rows[0].data("data") == Data([0, 255]) && rows[0]["none"] == nil)
     #expect(rows[1]["title"] == .null && rows[1].string("title") == nil)
+    #expect("\(rows[1])" == #"[id: "b", title: NULL, stars: 1.5, data: NULL]"#)
     #expect(rows[1].double("stars") == 1.5 && rows[1].int64("stars") == nil)
     #expect(
       try database.query("SELECT count(*) n FROM notes WHERE id = ?", ["b"])[0].int64("n") == 1

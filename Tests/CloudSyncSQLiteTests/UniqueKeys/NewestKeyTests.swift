@@ -47,7 +47,7 @@ struct NewestKeyTests {
         let status = try bench.unclean(device)
         #expect(status.count == 1)
         #expect(
-          status.first?.contains("record b:tags has the same value of the unique key \"name\"")
+          status.first?.contains("row ''b'' has the same value of the unique key \"name\"")
             == true,
           "\(status)"
         )

@@ -106,4 +106,31 @@ struct HistoryObstacleTests {
       Tools.run(["init", desk, "--all"])
     }
   }
+
+  @Test(
+    "A row that a merge has kept though one side deleted it is told as that, and resolve deletes it"
+  )
+  func deletion() throws {
+    try ToolHarness.run { bench in
+      let (desk, phone, cloud) = try Self.pair(bench)
+      try Tools.edit(bench, "desk.db", "DELETE FROM p WHERE k = 'k1'")
+      try Tools.edit(bench, "phone.db", "UPDATE p SET n = 'phone' WHERE k = 'k1'")
+      for copy in [desk, phone] { Tools.run(["sync", copy] + cloud) }
+      let list = Tools.run(["resolve", phone]).output
+      #expect(list.contains("one side deleted the row, the other one changed it: it was kept"))
+
+      try Tools.edit(bench, "phone.db", "UPDATE p SET n = 'later' WHERE k = 'k2'")
+      let tooEarly = Tools.run(["resolve", phone, "1"], code: 1)
+      #expect(tooEarly.errors.contains("not committed"), "\(tooEarly)")
+      #expect(Tools.run(["resolve", phone]).output == list)
+      Tools.run(["commit", phone])
+
+      #expect(Tools.run(["resolve", phone, "1"]).output.hasPrefix("[main "))
+      #expect(Tools.run(["resolve", phone]).output == "no conflicts\n")
+      for copy in [phone, desk] { Tools.run(["sync", copy] + cloud) }
+      for copy in ["desk.db", "phone.db"] {
+        #expect(try bench.sql(copy, Self.rows) == ["'k2'|'later'"], "\(copy)")
+      }
+    }
+  }
 }

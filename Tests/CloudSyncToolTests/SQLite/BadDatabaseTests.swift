@@ -137,4 +137,17 @@ struct BadDatabaseTests {
       expect(["detach", "@x", "@y"], "does not take", in: bench, code: 2)
     }
   }
+
+  @Test("What is no log is told to be none")
+  func noLog() throws {
+    try ToolHarness.run { bench in
+      try bench.sql("x.db", "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
+      let told = bench.tool("log", "summary", "@x.db")
+      #expect(told.code == 1, "\(told)")
+      #expect(
+        told.errors.contains("x.db:1: it is no event log: that begins with a line of JSON"),
+        "\(told)"
+      )
+    }
+  }
 }

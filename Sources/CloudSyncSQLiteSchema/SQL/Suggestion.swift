@@ -1,12 +1,19 @@
+import CloudSyncSQLiteSupport
+
 /// What somebody may have meant who mistyped a name.
-enum Suggestion {
+package enum Suggestion {
   /// The end of an error about a name: what is closest to it, or nothing if all is far.
-  static func text(for name: String, among names: [String]) -> String {
+  package static func text(for name: String, among names: [String]) -> String {
     closest(to: name, among: names).map { "; did you mean “\($0)”?" } ?? ""
   }
 
+  /// The same as a sentence of its own, with a space before it.
+  package static func sentence(for name: String, among names: [String]) -> String {
+    closest(to: name, among: names).map { " Did you mean \($0.quotedName)?" } ?? ""
+  }
+
   /// The name that takes the fewest edits, if these are at most a third of its letters, or two.
-  static func closest(to name: String, among names: [String]) -> String? {
+  package static func closest(to name: String, among names: [String]) -> String? {
     let word = Array(name.lowercased())
     let found = names.map { (name: $0, distance: distance(from: word, to: Array($0.lowercased()))) }
       .min { $0.distance < $1.distance }
