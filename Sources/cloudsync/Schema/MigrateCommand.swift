@@ -40,17 +40,17 @@ enum MigrateCommand {
         .init(
           name: "--salt",
           value: "TEXT",
-          help: "gives copies of one database the same keys; see below"
+          help: "makes the keys differ from those that are given without it"
         ),
+        .init(name: "--own-keys", help: "give keys that no other file gets; see below"),
         .json,
       ],
       discussion: """
         Integer and missing keys become UUIDs, and everything that refers to them by a foreign key follows.
-        Each run makes keys of its own, so that rows of two files that have the same number never become one
-        row: migrate one file and copy that. Copies that have to be migrated one by one get the same keys
-        with the same --salt TEXT. Rows of two copies that have the same number are one row then, so use it
-        only if neither has got rows since they parted. Rows that are inserted without a key get a random
-        UUID. Nothing is changed if anything fails.
+        Copies of one database get the same UUIDs, so each may be migrated by itself, unless both have got
+        new rows since they parted: two rows with one integer key would become one. Then migrate one and
+        copy it. Files that are no copies of each other need --own-keys: each run gives keys of its own
+        then. Rows that are inserted without a key get a random UUID. Nothing is changed if anything fails.
 
         A column that refers to a key without REFERENCES would keep the old integers, and joins would find
         nothing. Such columns are listed, and nothing is changed until each is named with --follow, which
@@ -83,10 +83,33 @@ enum MigrateCommand {
 
 /// What a command line asks of a migration.
 struct MigrationRequest {
+  /// Which other files get the same keys.
+  enum Keys {
+    /// All in which rows have the same numbers.
+    case shared
+    /// Those with the same salt.
+    case salted
+    /// None.
+    case own
+
+    /// What has to be known of them.
+    func note(salt: String) -> String? {
+      switch self {
+      case .shared:
+        "rows of another file that have the same numbers get the same keys, and count as the same rows; give a file"
+          + " that is no copy of this one --own-keys"
+      case .salted: nil
+      case .own:
+        "the new keys are this file's own: copy it; a copy that has to be migrated by itself gets the same keys with"
+          + " --salt \(salt)"
+      }
+    }
+  }
+
   let path: String
   var migration: PrimaryKeyMigration
-  /// Whether the keys are like those of no other database.
-  let hasOwnSalt: Bool
+  /// Who else gets the keys that are given.
+  let keys: Keys
   /// Whether what `check` asks for is added: defaults and NOT NULL.
   let fixes: Bool
   let output: String?
@@ -97,13 +120,17 @@ struct MigrationRequest {
   private let left: [String]
 
   init(_ arguments: Arguments, target: DatabaseArguments, names: [String]) throws {
+    let ownKeys = arguments.has("--own-keys")
+    if ownKeys, arguments.has("--salt") {
+      throw ToolError.usage("--own-keys and --salt do not go together")
+    }
     path = target.path
     migration = PrimaryKeyMigration(
       tables: try target.tables(names: names, orElse: nil),
-      salt: arguments.value(of: "--salt") ?? Self.ownSalt,
+      salt: ownKeys ? Self.ownSalt : arguments.value(of: "--salt") ?? "",
       dropsUniqueKeys: arguments.has("--drop-unique")
     )
-    hasOwnSalt = !arguments.has("--salt")
+    keys = ownKeys ? .own : arguments.has("--salt") ? .salted : .shared
     migration.keyDefault = PrimaryKeyMigration.portableKeyDefault
     migration.keepsOldKeys = arguments.has("--keep-old-keys")
     migration.keepsIntegerKeys = arguments.has("--keep-integer-keys")
@@ -125,7 +152,8 @@ struct MigrationRequest {
     isDryRun = arguments.has("--dry-run")
     isJSON = arguments.has("--json")
     if migration.keepsIntegerKeys {
-      for name in ["--keep-old-keys", "--key-map", "--follow", "--salt"] where arguments.has(name) {
+      for name in ["--keep-old-keys", "--key-map", "--follow", "--salt", "--own-keys"]
+      where arguments.has(name) {
         throw ToolError.usage("\(name) does not go with --keep-integer-keys, which changes no key")
       }
     }

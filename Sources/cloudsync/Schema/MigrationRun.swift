@@ -57,11 +57,8 @@ struct MigrationRun {
     for file in [request.output, request.keyMap].compactMap({ $0 }) {
       console.line("wrote \(file)")
     }
-    if request.hasOwnSalt, plan.givesKeys {
-      console.note(
-        "the new keys are this file's own: copy it, and do not migrate another copy of it; one that must be"
-          + " migrated gets the same keys with --salt \(request.migration.salt)"
-      )
+    if plan.givesKeys, let note = request.keys.note(salt: request.migration.salt) {
+      console.note(note)
     }
     let left = try target.naming {
       let database = try DatabaseFile(path: request.output ?? request.path, access: .readOnly)

@@ -260,22 +260,22 @@ struct MigrateCommandTests {
     """
 
   @Test(
-    "Rows of two files that have the same number stay two rows, unless a salt says they are copies"
+    "Rows of two files that have the same number stay two rows with keys of their own"
   )
   func separateFiles() throws {
     try ToolHarness.run { bench in
       for (file, name) in [("a.db", "Bob"), ("b.db", "Eve")] {
         try bench.sql(file, Self.two, "INSERT INTO customers(name) VALUES('\(name)')", "SELECT 1")
       }
-      for salt in [nil, "one"] {
-        let cloud = "@\(salt ?? "own").cloud"
+      for areOwn in [true, false] {
+        let cloud = areOwn ? "@own.cloud" : "@shared.cloud"
         for file in ["a", "b"] {
           let arguments =
             ["migrate", "@\(file).db", "--all", "--output", "@\(file)-\(cloud.dropFirst()).db"]
-            + (salt.map { ["--salt", $0] } ?? [])
+            + (areOwn ? ["--own-keys"] : [])
           let done = bench.run(arguments)
           #expect(done.code == 0, "\(done)")
-          #expect(done.errors.contains("keys are this file's own") == (salt == nil), "\(done)")
+          #expect(done.errors.contains("keys are this file's own") == areOwn, "\(done)")
         }
         let first = bench.tool(
           "sync",
@@ -293,11 +293,11 @@ struct MigrateCommandTests {
           "SELECT name FROM customers ORDER BY 1"
         )
         #expect(
-          names == (salt == nil ? ["'Ada'", "'Ada'", "'Bob'", "'Eve'"] : ["'Ada'", "'Bob'"])
+          names == (areOwn ? ["'Ada'", "'Ada'", "'Bob'", "'Eve'"] : ["'Ada'", "'Bob'"])
         )
-        // What is lost where the salt is wrong is told, with a row.
+        // What is lost where the files are no copies is told, with a row.
         let isTold = second.errors.contains("1 row had other values than the cloud")
-        #expect(isTold == (salt != nil), "\(second)")
+        #expect(isTold != areOwn, "\(second)")
       }
     }
   }
@@ -306,9 +306,10 @@ struct MigrateCommandTests {
   func salt() throws {
     try ToolHarness.run { bench in
       for file in ["a.db", "b.db"] { try bench.sql(file, Self.two, "SELECT 1") }
-      let first = bench.tool("migrate", "@a.db", "--all")
+      let first = bench.tool("migrate", "@a.db", "--all", "--own-keys")
       let salt = try #require(first.errors.split(separator: " ").last).filter { !$0.isNewline }
       #expect(bench.tool("migrate", "@b.db", "--all", "--salt", String(salt)).code == 0)
+      #expect(bench.tool("migrate", "@a.db", "--all", "--own-keys", "--salt", "s").code == 2)
       let keys = "SELECT id FROM customers"
       #expect(try bench.sql("a.db", keys) == bench.sql("b.db", keys))
     }
