@@ -141,6 +141,7 @@ struct TableWriter {
     }
     let problem = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
     if problem != nil { return nil }
+    if refusals != .leaves { try converted.forget(key: change.key) }
     // One in whose place this row was made.
     if hasParkedRows { try parked.release(key: change.key, of: table.name) }
     return (present.changed(by: change), false)
@@ -176,6 +177,7 @@ struct TableWriter {
         throw diverged(key: change.key, because: error.message)
       }
       try parked.park(row: change, of: table.name, because: error.message)
+      try converted.forget(key: change.key)
       isTaken = false
     }
     if isTaken { try noteConversions(of: change) }

@@ -71,14 +71,14 @@ final class ConvertedValues {
 
   /// What the history says of changes that were read from the tables; nil where nothing has changed.
   func said(change: RowDelta) throws(ChangesetError) -> RowDelta? {
-    guard exist, change.kind != .insert else { return change }
+    guard exist else { return change }
     let row = try conversions(of: change.key)
     if row.isEmpty { return change }
     var change = change
     change.cells = change.cells.compactMap { cell in
       var cell = cell
-      cell.old = row.said(cell.old, in: cell.column)
-      if change.kind == .update { cell.new = row.said(cell.new, in: cell.column) }
+      if change.kind != .insert { cell.old = row.said(cell.old, in: cell.column) }
+      if change.kind != .delete { cell.new = row.said(cell.new, in: cell.column) }
       return cell.isChange ? cell : nil
     }
     return change.kind == .update ? RowDelta(updating: change.key, cells: change.cells) : change
@@ -110,7 +110,12 @@ final class ConvertedValues {
 
   /// Keeps what cells say that were just written, and that the table may have made something else of.
   func keep(cells: [CellDelta], of key: RowKey) throws(ChangesetError) {
-    if exist { for cell in cells { try forget(key: key, column: cell.column) } }
+    if exist {
+      let known = try conversions(of: key)
+      for cell in cells where known[cell.column] != nil {
+        try forget(key: key, column: cell.column)
+      }
+    }
     let converted = cells.filter { tracked.mayConvert($0.new, in: $0.column) }
     guard !converted.isEmpty, !HistoryMutant.convertedForgotten.isPresent,
       let row = try TableRows(connection: connection, table: tracked).held(key)
@@ -132,11 +137,20 @@ final class ConvertedValues {
   func taken(up row: RowDelta, as said: RowDelta) throws(ChangesetError) -> RowDelta {
     var row = row
     if row.cells == said.cells { return row }
+    let known = exist ? try conversions(of: row.key) : [:]
     for cell in said.cells {
       guard let place = row.cells.firstIndex(where: { $0.column.hasSameBytes(as: cell.column) }),
-        row.cells[place].new != cell.new, tracked.mayConvert(cell.new, in: cell.column),
-        try holds(cell.new, in: cell.column, of: row.key)
+        row.cells[place].new != cell.new
       else { continue }
+      var isMade = false
+      if tracked.mayConvert(cell.new, in: cell.column) {
+        isMade = try holds(cell.new, in: cell.column, of: row.key)
+      }
+      // A column that has had several types has made one value of another.
+      if !isMade, let former = known[cell.column], former.said == cell.new {
+        isMade = try holds(former.held, in: cell.column, of: row.key)
+      }
+      if !isMade { continue }
       let conversion = Conversion(said: cell.new, held: row.cells[place].new)
       try keep(conversion, in: cell.column, of: row.key)
       row.cells[place].new = cell.new
@@ -144,15 +158,21 @@ final class ConvertedValues {
     return row
   }
 
-  /// Whether a column holds what it would if it were given a value: SQLite compares by the column's affinity.
+  /// Whether a column holds what it would if it were given a value: SQLite compares by the column's affinity, but for numbers
+  /// that a real cannot hold.
   private func holds(
     _ value: SQLiteValue,
     in column: String,
     of key: RowKey
   ) throws(ChangesetError) -> Bool {
+    let name = column.quotedName
+    var condition = "\(name) IS ?1 COLLATE BINARY"
+    if tracked.affinities[column] == .real {
+      condition += " OR (CAST(?1 AS NUMERIC) = ?1 AND \(name) IS CAST(?1 AS REAL))"
+    }
     let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 2)" }
     let sql = """
-      SELECT \(column.quotedName) IS ?1 COLLATE BINARY FROM main.\(tracked.name.quotedName)
+      SELECT \(condition) FROM main.\(tracked.name.quotedName)
       WHERE \(match.joined(separator: " AND "))
       """
     return try connection.failing { () throws(SQLiteError) in
@@ -211,11 +231,21 @@ final class ConvertedValues {
     guard exist else { return }
     for row in rows {
       if row.kind == .delete { try forget(key: row.key) }
-      guard row.kind == .update else { continue }
-      let known = try conversions(of: row.key)
-      for cell in row.cells {
-        guard let conversion = known[cell.column], conversion.said != cell.new else { continue }
-        try forget(key: row.key, column: cell.column)
+      if row.kind == .delete { continue }
+      for (column, conversion) in try conversions(of: row.key) {
+        let cell = row.cell(column)
+        if cell == nil, row.kind == .update || conversion.said == .null { continue }
+        if cell?.new == conversion.said { continue }
+        try forget(key: row.key, column: column)
+      }
+    }
+  }
+
+  /// Forgets what is not in rows as the history has them at HEAD.
+  func forget(unlike rows: [RowKey: RowDelta]) throws(ChangesetError) {
+    for (key, row) in try allRows() {
+      for (column, conversion) in row where rows[key]?.cell(column)?.new != conversion.said {
+        try forget(key: key, column: column)
       }
     }
   }
@@ -320,10 +350,30 @@ extension TrackedTable {
     case (.text, .integer), (.text, .real), (.real, .integer): true
     case (.integer, .real(let number)), (.numeric, .real(let number)):
       number == number.rounded(.towardZero)
+    // SQLite stores whole reals as integers, which have no sign of zero.
+    case (.real, .real(let number)): number == 0 && number.sign == .minus
     case (.integer, .text(let text)), (.numeric, .text(let text)), (.real, .text(let text)):
-      // Numbers, also those with spaces before them.
-      text.utf8.first.map { $0 < 0x3a } ?? false
+      text.mayBeNumber
     default: false
     }
+  }
+}
+
+extension String {
+  /// Whether SQLite may take it for a number: digits with signs, a point, an exponent and space around them, and nothing else.
+  fileprivate var mayBeNumber: Bool {
+    var last: UInt8?
+    for byte in utf8 {
+      switch byte {
+      case 0x30...0x39, 0x2e, 0x09...0x0d, 0x20: break
+      case 0x45, 0x65: if last == nil { return false }
+      case 0x2b, 0x2d:
+        // A date has signs between its digits.
+        if let last, (0x30...0x39).contains(last) || last == 0x2e { return false }
+      default: return false
+      }
+      last = byte
+    }
+    return last != nil
   }
 }

@@ -5,8 +5,6 @@ import CloudSyncSQLiteSupport
 struct SchemaComparison {
   let mine: SchemaDescription
   let theirs: SchemaDescription
-  /// Whether a migration has led from theirs to mine.
-  let isOlder: Bool
 
   /// Throws unless the tables here can hold the state of a commit.
   func checkReadable(id: ChangesetID) throws(ChangesetError) {
@@ -25,7 +23,7 @@ struct SchemaComparison {
               + " is not the same"
           )
         }
-        guard column.keyPlace == 0 || known.affinity == column.affinity else {
+        guard column.keyPlace == 0 || known.affinity.storesKeys(as: column.affinity) else {
           throw unknown(
             id: id,
             "keys of another type in column \(table.name.quotedName).\(column.name.quotedName)"
@@ -38,10 +36,7 @@ struct SchemaComparison {
   private func unknown(id: ChangesetID, _ what: String) -> ChangesetError {
     ChangesetError(
       .needsUpgrade,
-      isOlder
-        ? "commit \(id.short) has \(what), which a migration has changed since, so its rows do not fit into the tables;"
-          + " “show” and “diff” read it"
-        : "commit \(id.short) has \(what), which this database lacks; update the app"
+      "commit \(id.short) has \(what), which this database lacks; update the app"
     )
   }
 }

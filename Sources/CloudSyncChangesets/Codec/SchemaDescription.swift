@@ -68,9 +68,23 @@ package struct SchemaDescription: Sendable, Hashable {
           return false
         }
         // A key of another type would be another key.
-        return column.keyPlace == 0 || known.affinity == column.affinity
+        return column.keyPlace == 0 || known.affinity.storesKeys(as: column.affinity)
       }
     }
+  }
+}
+
+extension SchemaDescription {
+  /// Whether two differ in types and defaults of columns alone.
+  func isLike(_ other: SchemaDescription) -> Bool {
+    guard tables.count == other.tables.count, covers(other), other.covers(self) else {
+      return false
+    }
+    return zip(tables, other.tables)
+      .allSatisfy { one, other in
+        one.uniqueKeys == other.uniqueKeys && one.foreignKeys == other.foreignKeys
+          && one.isStrict == other.isStrict
+      }
   }
 }
 

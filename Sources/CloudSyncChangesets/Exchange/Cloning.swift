@@ -61,6 +61,13 @@ extension ChangesetRemote {
 }
 
 extension ChangesetRemote {
+  /// Whether a database has nothing in it: no table, view or index, and none of a history's own.
+  package static func isEmpty(_ database: some SyncDatabase) throws(ChangesetError) -> Bool {
+    try database.use { (connection) throws(ChangesetError) in
+      try connection.integer("SELECT count(*) FROM main.sqlite_schema") == 0
+    }
+  }
+
   /// Whether a database was to become a clone, and its process ended before it was one.
   ///
   /// - Parameter database: The database.

@@ -55,7 +55,8 @@ enum RemoteState {
       try work.info.set(.session, .integer(number))
       let state = SyncState(zoneID: zoneID, configuration: SyncConfiguration())
       let stored = try work.info.bytes(name: .wait).flatMap { try? SyncEssence(Data($0)) }
-      return (stored ?? state.essence).renewed(owner: owner, epoch: UInt64(number))
+      let known = stored.flatMap { $0.zoneID == zoneID ? $0 : nil }
+      return (known ?? state.essence).renewed(owner: owner, epoch: UInt64(number))
     }
   }
 
@@ -104,7 +105,9 @@ enum RemoteState {
   static func leave(in repository: ChangesetRepository) throws(ChangesetError) {
     try repository.write { (work) throws(ChangesetError) in
       try forgetCloud(work: work)
-      try work.connection.run("DELETE FROM changesets_info WHERE name IN ('zone', 'account')")
+      try work.connection.run(
+        "DELETE FROM changesets_info WHERE name IN ('zone', 'account', 'wait')"
+      )
     }
   }
 

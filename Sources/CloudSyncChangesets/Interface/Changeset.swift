@@ -156,8 +156,8 @@ public struct ChangesetStatus: Sendable, Hashable {
   public let refused: [Refused]
   /// Rows of HEAD that the tables here do not take, by table and key.
   public let parked: [Parked]
-  /// Tables of the database that have neither this history nor a `SyncEngine`, by name;
-  /// ``ChangesetRepository/rescan(_:tables:leaving:renamed:options:)`` takes them up.
+  /// Tables with a primary key that have neither this history nor a `SyncEngine`, by name;
+  /// ``ChangesetRepository/rescan(_:tables:renamed:options:)`` takes them up.
   public let untracked: [String]
 
   /// Something that was fetched and cannot be read.

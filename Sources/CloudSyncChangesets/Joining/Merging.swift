@@ -114,21 +114,35 @@ struct Merging {
     return row
   }
 
-  /// The schema of a merge: a parent's, where the tables here have no other columns.
+  /// The schema of a merge: a parent's, where the tables here differ from it in types and defaults alone.
   ///
-  /// Replicas whose tables differ in types or defaults make one merge of the same parents.
+  /// Replicas with such tables make one merge of the same parents.
   private func schema(of first: LogRow, _ second: LogRow) throws(ChangesetError) -> Int64 {
     let (one, other) = (
       try work.dictionaries.schema(number: first.schema),
       try work.dictionaries.schema(number: second.schema)
     )
-    for (number, description) in [(first.schema, one), (second.schema, other)]
-    where description.covers(one) && description.covers(other)
-      && description.covers(work.tables.description)
+    var choices = [(first.schema, one), (second.schema, other)]
+    // Whoever gets all from the cloud makes the tables of the later version.
+    if try isMigrated(from: first.schema, to: second.schema) { choices.reverse() }
+    for (number, description) in choices
+    where description.isLike(one) && description.isLike(other)
+      && description.isLike(work.tables.description)
     {
       return number
     }
     return try work.schemaNumber()
+  }
+
+  private func isMigrated(from former: Int64, to later: Int64) throws(ChangesetError) -> Bool {
+    try work.connection.integer(
+      """
+      SELECT count(*) FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
+      WHERE m.kind = 3 AND p.schema = ?1 AND m.schema = ?2
+      """,
+      .integer(former),
+      .integer(later)
+    ) != 0
   }
 
   /// Whether one of the parents was made where a unique key was missing that the tables here have.

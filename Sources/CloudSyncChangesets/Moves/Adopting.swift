@@ -11,8 +11,6 @@ struct Adopting {
   let options: ChangesetOptions
   /// What somebody has said of columns that have another name: present names by table and former name.
   var renamed: [String: [String: String]]?
-  /// Tables that stay, and of which no history is kept any more.
-  var leaving: [String] = []
 
   private var installation: CaptureInstallation { CaptureInstallation(connection: connection) }
 
@@ -29,6 +27,7 @@ struct Adopting {
     let wanted = try tables(names: names, in: schema, taken)
     try EngineTablesCheck(connection: connection).check(tables: wanted, in: schema)
     try checkKeys(of: wanted, in: schema, former: former, taken)
+    let installed = try Info(connection).bytes(name: .schema)
     try installation.uninstall()
     let work = HistoryWork(
       connection: connection,
@@ -37,14 +36,15 @@ struct Adopting {
       ),
       options: options
     )
-    if work.tables.id != former.id {
+    // Where nothing was changed here, HEAD may have others' types and defaults.
+    if work.tables.id != former.id, installed != work.tables.id.digest.bytes {
       _ = try work.dictionaries.number(for: work.tables.description)
       let changes = try changes(of: state, former: former, in: work, taken)
       try Migrating(connection: connection, options: options)
         .commit(changes, at: position, in: work)
     }
-    try ConvertedValues.retry(in: work.tables, connection)
     try Rescan(work: work).run()
+    try ConvertedValues.retry(in: work.tables, connection)
   }
 
   /// The schema of HEAD; without commits that of no tables.
@@ -64,30 +64,26 @@ struct Adopting {
         $0.text(0) ?? ""
       }
       .map { name in taken.formerTables.first { $0.value.isSameName(as: name) }?.key ?? name }
-    for name in leaving where !known.contains(where: { $0.isSameName(as: name) }) {
-      throw ChangesetError(.misuse, "table \(name.quotedName) is not in the history")
-    }
-    let staying = known.filter { name in !leaving.contains { $0.isSameName(as: name) } }
     if let names {
       // Its rows would go on every replica, by a name that was only forgotten.
-      let left = staying.first { name in
+      let left = known.first { name in
         schema.table(named: name) != nil && !names.contains { $0.isSameName(as: name) }
       }
       guard let left else { return names }
       throw ChangesetError(
         .misuse,
-        "table \(left.quotedName) is in the history and in the database; name it too, or say that it leaves the history:"
-          + " then its rows go on every other replica"
+        "table \(left.quotedName) is in the history and in the database; name it too: one leaves a history only by being"
+          + " dropped, on every replica"
       )
     }
     // Were it taken for dropped, its rows would go on every replica, though it may have another name now.
-    if let gone = staying.first(where: { schema.table(named: $0) == nil }) {
+    if let gone = known.first(where: { schema.table(named: $0) == nil }) {
       throw ChangesetError(
         .needsMigration,
         "table \(gone.quotedName) is gone; name all tables that the history is to be about from now on"
       )
     }
-    return staying
+    return known
   }
 
   private func checkKeys(
@@ -103,7 +99,12 @@ struct Adopting {
       let key = before.columns.filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
       let isSame =
         key.count == mine.primaryKey.count
-        && zip(key, mine.primaryKey).allSatisfy { $0.name.isSameName(as: $1) }
+        && zip(key, mine.primaryKey)
+          .allSatisfy { former, name in
+            former.name.isSameName(as: name)
+              && mine.column(named: name).map { former.affinity.storesKeys(as: $0.affinity) }
+                != false
+          }
       if !isSame {
         throw ChangesetError(
           .needsMigration,
@@ -141,6 +142,9 @@ struct Adopting {
       tables.append(TableDelta(table.name, fills: fills, rows: rows))
     }
     for gone in state.tables where work.tables.table(gone.name) == nil {
+      for row in gone.rows where work.tables.isParking {
+        try work.parked.release(key: row.key, of: gone.name)
+      }
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
     }
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })

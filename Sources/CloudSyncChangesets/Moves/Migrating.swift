@@ -139,6 +139,7 @@ struct Migrating {
       for row in state.table(table.name)?.rows ?? [] { wanted[row.key] = row.filled(fills) }
       var rows: [RowDelta] = []
       let converted = try ConvertedValues(connection: connection, table: table)
+      try converted.forget(unlike: wanted)
       let compare = { (row: RowDelta) throws(ChangesetError) -> Void in
         guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
         let row = try converted.taken(up: row, as: was)

@@ -25,6 +25,7 @@ struct Rescan {
     var wanted = Dictionary(rows.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     var found: [RowKey] = []
     let converted = try ConvertedValues(connection: work.connection, table: table)
+    try converted.forget(unlike: wanted)
     try TableRows(connection: work.connection, table: table, converted: converted)
       .forEach { (row) throws(ChangesetError) in
         guard let was = wanted.removeValue(forKey: row.key) else {

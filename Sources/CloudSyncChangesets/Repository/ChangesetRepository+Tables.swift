@@ -67,9 +67,7 @@ extension ChangesetRepository {
   /// - Parameters:
   ///   - database: The database.
   ///   - tables: The tables that the history is about from now on; nil for those that it has been about. Those that were
-  ///     dropped are missing; one that is still there has to be named, or to leave.
-  ///   - leaving: Tables that stay in this database, and of which no history is kept any more. On every other replica their
-  ///     rows are deleted.
+  ///     dropped are missing; one that is still there has to be named.
   ///   - renamed: The present names of columns by their table and former name: nil to go by SQLite and the rows, none if
   ///     what SQLite does not tell of is another column.
   ///   - options: What this copy is called.
@@ -78,7 +76,6 @@ extension ChangesetRepository {
   public static func rescan(
     _ database: some SyncDatabase,
     tables: [String]? = nil,
-    leaving: [String] = [],
     renamed: [String: [String: String]]? = nil,
     options: ChangesetOptions = ChangesetOptions()
   ) throws(ChangesetError) {
@@ -90,13 +87,8 @@ extension ChangesetRepository {
       try HistoryTables.check(version: version)
       try connection.withoutForeignKeys { () throws(ChangesetError) in
         try connection.transaction { () throws(ChangesetError) in
-          try Adopting(
-            connection: connection,
-            options: options,
-            renamed: renamed,
-            leaving: leaving
-          )
-          .run(names: tables)
+          try Adopting(connection: connection, options: options, renamed: renamed)
+            .run(names: tables)
         }
       }
     }

@@ -56,7 +56,8 @@ struct HistoryStatus {
 
   private func untracked() throws(ChangesetError) -> [String] {
     let engine = try EngineTablesCheck(connection: work.connection).engineTables()
-    return work.tables.schema.tables.map(\.name)
+    // One without a key can be in none.
+    return work.tables.schema.tables.filter { !$0.primaryKey.isEmpty }.map(\.name)
       .filter { name in
         work.tables.table(called: name) == nil && !engine.contains { $0.isSameName(as: name) }
       }

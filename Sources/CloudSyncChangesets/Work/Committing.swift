@@ -154,12 +154,16 @@ extension HistoryWork {
   func checkKnown(_ row: LogRow) throws(ChangesetError) {
     if try dictionaries.schemaID(number: row.schema) == tables.id { return }
     let theirs = try dictionaries.schema(number: row.schema)
-    try SchemaComparison(
-      mine: tables.description,
-      theirs: theirs,
-      isOlder: try isLeft(schema: row.schema)
-    )
-    .checkReadable(id: row.id)
+    do throws(ChangesetError) {
+      try SchemaComparison(mine: tables.description, theirs: theirs).checkReadable(id: row.id)
+    } catch {
+      guard error.code == .needsUpgrade, try isLeft(schema: row.schema) else { throw error }
+      throw ChangesetError(
+        .needsUpgrade,
+        "commit \(row.id.short) has other tables, which a migration has changed since, so its rows do not fit; “show” and"
+          + " “diff” read it"
+      )
+    }
   }
 
   /// Whether a schema is one that a migration to a known one has left behind.

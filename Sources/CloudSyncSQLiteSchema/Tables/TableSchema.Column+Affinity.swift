@@ -32,4 +32,10 @@ extension TableSchema.Column.Affinity {
       self = .numeric
     }
   }
+
+  /// Whether a column stores every value of a key as one of another affinity does.
+  package func storesKeys(as other: Self) -> Bool {
+    let whole: [Self] = [.integer, .numeric]
+    return self == other || whole.contains(self) && whole.contains(other)
+  }
 }

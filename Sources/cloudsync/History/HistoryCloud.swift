@@ -134,6 +134,7 @@ enum HistoryCloud {
 
   private static func clone(target: HistoryTarget) throws {
     try checkIsFree(path: target.path)
+    let isNew = SamePath.Identity(path: target.path) == nil
     let zoneID = ZoneID(name: try target.arguments.zoneName() ?? "History")
     let cloud = try HistoryConnection.place(target: target, zoneID: zoneID, creates: nil)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
@@ -152,6 +153,8 @@ enum HistoryCloud {
         )
       }
     } catch {
+      // What was there before stays, though there was nothing in it.
+      if !isNew { throw error }
       NewFolder.removeTemporary(at: target.path)
       for end in ["-wal", "-shm"] { NewFolder.removeTemporary(at: target.path + end) }
       throw error
@@ -175,7 +178,7 @@ enum HistoryCloud {
     // What a process has left in the midst of its first transaction can only be read by who may undo it.
     let file = try? DatabaseFile(path: path, access: .readWrite)
     if let file, (try? ChangesetRemote.isUnfinishedClone(file)) == true { return }
-    if let file, (try? ChangesetRepository.tables(of: file))?.isEmpty == true { return }
+    if let file, (try? ChangesetRemote.isEmpty(file)) == true { return }
     throw ToolError.failure("\(path): it exists already; name a new file")
   }
 }

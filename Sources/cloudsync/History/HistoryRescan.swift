@@ -8,7 +8,7 @@ enum HistoryRescan {
     HistoryCommand.command(
       name: "rescan",
       "Find rows that were written past the triggers, and take up tables that were changed.",
-      options: [DatabaseArguments.tables, DatabaseArguments.all, stop, renamed],
+      options: [DatabaseArguments.tables, DatabaseArguments.all, renamed],
       discussion: """
         Columns that were added, dropped or renamed become a migration; what else differs is to be committed. Where a
         table is new or was dropped, --tables names all that the history is about from now on, or --all takes all
@@ -27,13 +27,6 @@ enum HistoryRescan {
     name: "--renamed",
     value: "TABLE.OLD=NEW",
     help: "a column has another name now; or none: no other column has",
-    isRepeatable: true
-  )
-
-  private static let stop = Command.Option(
-    name: "--stop",
-    value: "A,B",
-    help: "keep these tables here without a history; on all other copies their rows are deleted",
     isRepeatable: true
   )
 
@@ -62,28 +55,14 @@ enum HistoryRescan {
       names = try DatabaseArguments(target.arguments).tables(names: all, orElse: nil)
     }
     let renamed = try renames(target: target)
-    let leaving = try left(target: target, database)
     do {
       let repository = try target.repository()
-      if names == nil, leaving.isEmpty {
+      if names == nil {
         try repository.rescan()
         return repository
       }
     } catch let error as ChangesetError where error.code == .needsMigration {}
-    try ChangesetRepository.rescan(database, tables: names, leaving: leaving, renamed: renamed)
+    try ChangesetRepository.rescan(database, tables: names, renamed: renamed)
     return try target.repository()
-  }
-
-  /// The tables of which no history is to be kept any more.
-  private static func left(
-    target: HistoryTarget,
-    _ database: DatabaseFile
-  ) throws -> [String] {
-    guard target.arguments.has(stop.name) else { return [] }
-    if target.arguments.has("--all") {
-      throw ToolError.usage("--all and --stop do not go together")
-    }
-    let names = try ChangesetRepository.tables(of: database)
-    return DatabaseArguments(target.arguments).list(of: stop.name, known: names)
   }
 }

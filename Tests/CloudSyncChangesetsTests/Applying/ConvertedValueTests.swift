@@ -207,4 +207,107 @@ import Testing
     #expect(refused?.reason.contains("keys of another type") == true)
     #expect(try other.rows("SELECT * FROM people") == [])
   }
+
+  /// A type that is taken back leaves values as they were written.
+  @Test func aTypeThatIsTakenBackChangesNothing() throws {
+    let (one, other) = (try Self.bench("TEXT", "desk"), try Self.bench("TEXT", "phone"))
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', '007', 'n'), ('b', 'Bob', '5.0', 'm')")
+    try other.sync(from: one)
+    for type in ["INTEGER", "TEXT"] {
+      try one.database.execute(Self.rebuild(type))
+      try Self.rescan(one)
+      #expect(try one.repository.changes() == [])
+    }
+    #expect(try one.rows(Self.all) == ["'a', '007'", "'b', '5.0'"])
+    #expect(try one.rows(Self.notes) == [])
+    try HistoryBench.settle([one, other])
+    try Self.expectAgreement([one, other])
+    try one.database.execute(Self.rebuild("INTEGER"))
+    try Self.rescan(one)
+    try one.database.execute(Self.rebuild("REAL"))
+    try Self.rescan(one)
+    #expect(try one.repository.changes() == [])
+    #expect(try one.rows(Self.all) == ["'a', 7.0", "'b', 5.0"])
+    try Self.expectAgreement([one])
+  }
+
+  /// What a real cannot hold is kept beside it, as it was written.
+  @Test func numbersThatARealCannotHoldStay() throws {
+    let (one, other) = (try Self.bench("", "desk"), try Self.bench("REAL", "phone"))
+    try one.commit(
+      """
+      INSERT INTO people VALUES('a', 'Ada', 9007199254740993, 'n'), ('b', 'Bob', 0.0 * -1, 'm'),
+        ('c', 'Cy', '1234567890123456789', 'o'), ('d', 'Di', '2024-01-01', 'p')
+      """
+    )
+    try other.sync(from: one)
+    try Self.expectAgreement([one, other])
+    try one.commit("UPDATE people SET place = 2 WHERE id = 'b'")
+    try other.sync(from: one)
+    try Self.expectAgreement([one, other])
+    try one.database.execute(Self.rebuild("REAL"))
+    try Self.rescan(one)
+    #expect(try one.repository.changes() == [])
+    try one.repository.commit()
+    try HistoryBench.settle([one, other])
+    try Self.expectAgreement([one, other])
+    #expect(try one.rows(Self.all) == (try other.rows(Self.all)))
+  }
+
+  /// A row that is parked, and one in its place, have nothing of what the row before was made of.
+  @Test func aRowInThePlaceOfAParkedOneIsItself() throws {
+    let one = try HistoryBench(
+      "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, x, y)",
+      replica: "desk"
+    )
+    let other = try HistoryBench(
+      "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, x INTEGER, y CHECK(y IS NOT 'bad'))",
+      replica: "phone"
+    )
+    try one.commit("INSERT INTO t VALUES('1', '5.0', 'a'), ('2', ' 5', 'b')")
+    try other.sync(from: one)
+    #expect(try other.rows("SELECT x FROM t") == ["5", "5"])
+    try one.commit("UPDATE t SET x = 5, y = 'bad' WHERE id = '1'")
+    try other.sync(from: one)
+    #expect(try other.repository.status().parked.count == 1)
+    try other.commit("INSERT INTO t VALUES('1', 5, 'mine')")
+    #expect(try other.repository.verify().problems == [])
+    try HistoryBench.settle([one, other])
+    try one.commit("UPDATE t SET x = 6 WHERE id = '1'")
+    try other.sync(from: one)
+    try Self.expectAgreement([one, other])
+    #expect(try other.rows("SELECT x, y FROM t WHERE id = '1'") == ["6, 'mine'"])
+  }
+
+  @Test func aKeyThatGetsAnotherTypeIsRefused() throws {
+    let one = try HistoryBench("CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, x)", replica: "desk")
+    try one.commit("INSERT INTO t VALUES('1', 5)")
+    try one.database.execute(
+      "CREATE TABLE u(id INT PRIMARY KEY NOT NULL, x); INSERT INTO u SELECT * FROM t; DROP TABLE t;"
+        + " ALTER TABLE u RENAME TO t"
+    )
+    let refused = #expect(throws: ChangesetError.self) { try Self.rescan(one) }
+    #expect(refused?.code == .needsMigration)
+  }
+
+  /// A unique key that one copy alone has is settled by it also after a merge of the other's.
+  @Test func aMergeIsOfTheSchemaOfItsMaker() throws {
+    let (one, other) = (
+      try Self.bench("INTEGER", "desk"),
+      try HistoryBench(
+        "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE, place REAL, note)",
+        replica: "phone"
+      )
+    )
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, 'm')")
+    try other.sync(from: one)
+    try one.commit("UPDATE people SET place = 3 WHERE id = 'a'")
+    try other.commit("UPDATE people SET place = 4 WHERE id = 'b'")
+    try one.sync(from: other)
+    let merge = try one.repository.read { (work) throws(ChangesetError) in
+      let head = try work.log.row(work.heads.position().seq ?? 0)
+      return (head.kind, try work.dictionaries.schemaID(number: head.schema) == work.tables.id)
+    }
+    #expect(merge.0 == .merge && merge.1)
+  }
 }
