@@ -57,8 +57,8 @@ struct Migrating {
   /// Whether a branch has nothing that this version can go to: then a migration is the only way back to it.
   private func isBeyond(branch: Int64, _ work: HistoryWork) throws(ChangesetError) -> Bool {
     let branches = Branches(work: work)
-    if try !branches.knownHeads(ofBranch: branch).isEmpty { return false }
-    return try !work.heads.joinable(ofBranch: branch).isEmpty
+    guard try branches.knownHeads(ofBranch: branch).isEmpty else { return false }
+    return try work.heads.joinable(ofBranch: branch).isEmpty == false
   }
 
   /// Makes the rows in the new tables those of the commit that is checked out, or, where it has what these lack, those of
