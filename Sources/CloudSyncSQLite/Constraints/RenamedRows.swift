@@ -31,7 +31,7 @@ struct RenamedRows: TransactionPart {
     var (present, life) = (row, life)
     for step in 0..<Self.longestChain {
       guard let version = present.state.row else { return nil }
-      let isThere = !present.isDeleted(by: tables[row.place].rules)
+      let isThere = !present.isDeleted
       // Another row may have got the key that it had in between.
       var move = life.flatMap { version.clock.move(ofLife: $0) }
       if move == nil, step > 0, isThere { return present }

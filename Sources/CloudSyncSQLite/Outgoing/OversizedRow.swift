@@ -35,7 +35,7 @@ struct OversizedRow: TransactionPart {
       .reduce(0) { $0 + $1.byteCount }
     var row = try row(sent.key, in: sent.table)
     guard keyBytes > limit, row.state.cloud == .absent, row.values == nil,
-      row.state.placement == .inTable, row.isDeleted(by: table.rules)
+      row.state.placement == .inTable, row.isDeleted
     else { return false }
     row.state = RecordState()
     keep(row)

@@ -40,7 +40,10 @@ extension RecordState {
     rules: RowRules
   ) -> RecordVersion {
     // What was added to a row that has ended is not in the present one.
-    if ancestors.isEmpty || rules.deletes == .deleteWins && mine.clock.ends(lifeOf: server.clock) {
+    let isOver =
+      rules.deletes.policy(for: mine.clock, server.clock) == .deleteWins
+      && mine.clock.ends(lifeOf: server.clock)
+    if ancestors.isEmpty || isOver {
       return mine
     }
     var row = mine

@@ -62,9 +62,9 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// Whether a table has the same row for both.
-  func isSameRow(as other: RecordVersion, deletes policy: DeletePolicy) -> Bool {
-    let isDeleted = clock.isDeleted(by: policy)
-    if isDeleted != other.clock.isDeleted(by: policy) { return false }
+  func isSameRow(as other: RecordVersion) -> Bool {
+    let isDeleted = clock.isDeleted
+    if isDeleted != other.clock.isDeleted { return false }
     if isDeleted { return true }
     let names = columnNames
     return names.count == other.columnNames.count

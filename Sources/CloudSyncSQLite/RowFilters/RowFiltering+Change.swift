@@ -79,7 +79,7 @@ extension RowFiltering {
   private func wasDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
     let table = tables[row.place]
     guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
-      let filtering = row.state.filtering, row.isDeleted(by: table.rules)
+      let filtering = row.state.filtering, row.isDeleted
     else { return false }
     if filtering.parent == nil { return true }
     // One that went on under another key has gone under that one.

@@ -15,7 +15,7 @@ struct DisplacedRows: TransactionPart {
     let stored = try stored.pending.displacing()
     for key in transaction.keys(stored: stored, orLoaded: { !$0.state.displaced.isEmpty }) {
       for displaced in try transaction.row(key)?.state.displaced ?? [] {
-        guard let row = try transaction.row(key), !row.isDeleted(by: tables[row.place].rules),
+        guard let row = try transaction.row(key), !row.isDeleted,
           let former = try formerKey(of: displaced, in: row)
         else { continue }
         try move(displaced, from: row, to: former)
@@ -42,7 +42,7 @@ struct DisplacedRows: TransactionPart {
       let former = try self.row(key, in: place)
       guard let clock = former.state.row?.clock else { continue }
       let isOther = former.rowKey != row.rowKey
-      let isThere = !former.isDeleted(by: tables[place].rules)
+      let isThere = !former.isDeleted
       if isOther, isThere, clock.origin(named: key.name) == origin { return nil }
       for move in clock.moves where move.row == origin {
         if arrivals[move.key] == nil { open.append(move.name) }
@@ -94,7 +94,7 @@ struct DisplacedRows: TransactionPart {
 extension LoadedRow {
   /// Whether another row may have its key.
   fileprivate func isFree(in table: RecordTable) -> Bool {
-    values == nil && isDeleted(by: table.rules) && state.placement == .inTable
+    values == nil && isDeleted && state.placement == .inTable
       && state.endedLives.isEmpty && state.hold == nil && state.filtering == nil
       // Where edits win, what was added to a deleted row's counter is there still.
       && state.row?.clock.shares.isEmpty == true

@@ -45,7 +45,7 @@ struct CarriedRows: TransactionPart {
         aside: rest?.aside ?? []
       )
     )
-    return StoredState(state, policy: table.rules.deletes) { name in
+    return StoredState(state) { name in
       rest?.columns.place(of: name) == nil
         && table.places.number(of: renamedColumns[name] ?? name) != nil
     }

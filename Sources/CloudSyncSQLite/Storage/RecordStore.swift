@@ -142,7 +142,7 @@ struct RecordStore {
   ) throws(SQLiteError) {
     let place = RowKey(table: table, key: key)
     if state.isSettled, let record = state.known, let row = state.row, let values,
-      !state.isDeleted(by: rules)
+      !state.isDeleted
     {
       let known = KnownRow(
         tag: record.tag,
@@ -155,7 +155,7 @@ struct RecordStore {
       if source == .pending { try pending.remove(place) }
       return
     }
-    let stored = StoredState(state, policy: rules.deletes) { isStored($0) }
+    let stored = StoredState(state) { isStored($0) }
     if let stored { try pending.save(stored, of: place, named: name) }
     if stored == nil, source == .pending { try pending.remove(place) }
     if source == .known { try known.remove(place) }

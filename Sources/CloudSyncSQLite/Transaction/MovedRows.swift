@@ -126,7 +126,7 @@ struct MovedRows: TransactionPart {
     next.life = move.nextLife
     next.since = version.clock.lastEnd
     if version.clock.row == move.row, version.created == next.life,
-      !row.isDeleted(by: tables[place].rules)
+      !row.isDeleted
     {
       try leave(row, by: next, version)
     } else {
@@ -151,7 +151,7 @@ struct MovedRows: TransactionPart {
   private func settleArrival(_ key: RecordKey, in place: Int) throws(SQLiteError) {
     let row = try self.row(key, in: place)
     guard let version = row.state.row, let origin = version.clock.row,
-      !row.isDeleted(by: tables[place].rules),
+      !row.isDeleted,
       case let name = origin.name(ofType: tables[place].format.recordType),
       let (found, first) = try transaction.place(ofRow: name), found == place,
       let clock = try self.row(first, in: place).state.row?.clock,
@@ -239,7 +239,7 @@ struct MovedRows: TransactionPart {
       return
     }
     let row = try self.row(key, in: place)
-    guard !row.isDeleted(by: tables[place].rules), let (version, isThere) = row.version(after: gone)
+    guard !row.isDeleted, let (version, isThere) = row.version(after: gone)
     else { return }
     var last = version.move(
       from: gone.name,
