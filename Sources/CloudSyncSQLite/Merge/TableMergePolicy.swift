@@ -16,14 +16,6 @@ public enum DeletePolicy: Sendable, Hashable, CaseIterable {
   case editWins
 }
 
-extension DeletePolicy {
-  /// What applies to versions of a record: edits win if one of them tells so.
-  func policy(for clocks: RecordClock...) -> DeletePolicy {
-    if self == .editWins { return self }
-    return clocks.contains(where: \.keepsEdits) ? .editWins : .deleteWins
-  }
-}
-
 /// How the rows of a table are merged.
 public struct TableMergePolicy: Sendable {
   /// The policy of the columns that have none of their own.

@@ -238,6 +238,14 @@ extension RecordClock {
   }
 }
 
+extension DeletePolicy {
+  /// What applies to versions of a record: edits win if one of them tells so.
+  func policy(for clocks: RecordClock...) -> DeletePolicy {
+    if self == .editWins { return self }
+    return clocks.contains(where: \.keepsEdits) ? .editWins : .deleteWins
+  }
+}
+
 /// What has a name, in lists that are sorted by it.
 protocol NamedByColumn {
   var columnName: String { get }

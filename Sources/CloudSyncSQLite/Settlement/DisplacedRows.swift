@@ -61,6 +61,8 @@ struct DisplacedRows: TransactionPart {
   ) throws(SQLiteError) {
     guard let origin = displaced.clock.row, let clock = former.state.row?.clock else { return }
     let table = tables[row.place]
+    // Its large BLOBs are where the row is that has its key, or were there: nobody else may have them.
+    let displaced = AssetStaging(table, connection)?.inlined(displaced, of: row) ?? displaced
     // As old as its last life there: so it gives way to whoever was given the key by somebody, however long ago, also
     // where another row was deleted there since.
     let arrival = max(clock.end(of: origin), clock.ended).successor

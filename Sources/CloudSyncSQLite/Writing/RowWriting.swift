@@ -67,7 +67,10 @@ struct RowWriting: TransactionPart {
     guard let version = row.state.row else { return [] }
     var names: [String] = []
     for link in tables.links(from: row.place) {
-      guard let values = version.storedValues(of: link.columns) else { continue }
+      guard let values = version.storedValues(of: link.columns),
+        try FoundReference(transaction: transaction, row: row, link: link).isToNobody(values)
+          == false
+      else { continue }
       let parent = tables[link.parent]
       if link.refersToKey {
         let key = parent.format.key(spelled: values)
