@@ -110,10 +110,7 @@ struct RecordVersion: Sendable, Hashable {
   mutating func note(seen versions: [SeenTime]) { clock.note(seen: versions) }
 
   /// Gives the records other names as which the row's lives go on.
-  mutating func renameMoves(_ name: (String) -> String) {
-    for place in clock.moves.indices { clock.moves[place].name = name(clock.moves[place].name) }
-    clock.moves.sort { $0.precedes($1) }
-  }
+  mutating func renameMoves(_ name: (String) -> String) { clock.renameMoves(name) }
 
   mutating func note(inClock moves: [RowMove]) { clock.note(moves: moves) }
 

@@ -123,8 +123,8 @@ struct RowFiltering: TransactionPart {
     let former = row.state.filtering.map { Reason(parent: $0.parent) }
     // A row that has got another key is in the cloud until it is there under that one.
     if let move = version.clock.move(of: version.clock) {
-      guard let (place, key) = try transaction.place(ofRow: move.name) else { return former }
-      var target = try self.row(key, in: place)
+      guard let key = try transaction.key(ofRow: move.name, in: row.place) else { return former }
+      var target = try self.row(key, in: row.place)
       guard target.state.row != nil else { return former ?? Reason() }
       if target.isDeleted {
         guard let last = try transaction.renamed.successor(of: target) else {

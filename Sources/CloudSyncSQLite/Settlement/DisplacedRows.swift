@@ -31,14 +31,12 @@ struct DisplacedRows: TransactionPart {
   ) throws(SQLiteError) -> LoadedRow? {
     guard let origin = displaced.clock.row else { return nil }
     // When it was given each of its keys last, along all ways that it has gone.
-    let first = origin.name(ofType: tables[row.place].format.recordType)
-    var arrivals = [RecordName.identity(of: first): HybridTime.zero]
-    var open = [first]
+    var arrivals = [RecordName.identity(of: origin.name): HybridTime.zero]
+    var open = [origin.name]
     var free: [LoadedRow] = []
     while let name = open.popLast(), arrivals.count <= RowMove.limit {
-      guard let (place, key) = try transaction.place(ofRow: name), place == row.place else {
-        continue
-      }
+      let place = row.place
+      guard let key = try transaction.key(ofRow: name, in: place) else { continue }
       let former = try self.row(key, in: place)
       guard let clock = former.state.row?.clock else { continue }
       let isOther = former.rowKey != row.rowKey

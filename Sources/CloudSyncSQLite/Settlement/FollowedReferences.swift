@@ -47,9 +47,9 @@ struct FollowedReferences: TransactionPart {
       // Whose key is nobody's now is settled when everything has come.
       guard !parent.isDeleted,
         let move = parent.state.row?.clock.move(ofLife: life),
-        let (place, next) = try transaction.place(ofRow: move.name), place == link.parent
+        let next = try transaction.key(ofRow: move.name, in: link.parent)
       else { return }
-      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: place))
+      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: link.parent))
       if link.isInKeyOfChild {
         _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: spelled)
         return

@@ -138,6 +138,7 @@ struct CarriedRows: TransactionPart {
         try renameMoves(of: &life)
         if let life { row.state.endedLives[place] = life }
       }
+      try renameMoves(of: &row.state.former)
     }
     transaction.keep(row)
   }
@@ -159,6 +160,6 @@ struct CarriedRows: TransactionPart {
       ofKey: RecordName.key(of: name),
       recordType: table.format.recordType
     )
-    return try transaction.place(ofRow: digest)?.key.name ?? digest
+    return try transaction.key(ofRow: digest, in: place)?.name ?? digest
   }
 }

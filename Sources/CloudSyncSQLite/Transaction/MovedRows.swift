@@ -112,9 +112,7 @@ struct MovedRows: TransactionPart {
     for winner: RowMove,
     in place: Int
   ) throws(SQLiteError) {
-    guard let (found, key) = try transaction.place(ofRow: move.name), found == place else {
-      return
-    }
+    guard let key = try transaction.key(ofRow: move.name, in: place) else { return }
     let row = try self.row(key, in: place)
     // Of a record that is not known here there is nothing to be joined with; of a life that has gone on counts where.
     guard let version = row.state.row, !move.isUnion, version.clock.move(after: move) == nil else {
@@ -152,8 +150,7 @@ struct MovedRows: TransactionPart {
     let row = try self.row(key, in: place)
     guard let version = row.state.row, let origin = version.clock.row,
       !row.isDeleted,
-      case let name = origin.name(ofType: tables[place].format.recordType),
-      let (found, first) = try transaction.place(ofRow: name), found == place,
+      let first = try transaction.key(ofRow: origin.name, in: place),
       let clock = try self.row(first, in: place).state.row?.clock,
       let known = clock.move(of: origin)
     else { return }
@@ -171,12 +168,11 @@ struct MovedRows: TransactionPart {
   /// The record need not have come yet: it is made then, and joined with what comes.
   private func hand(_ hand: HandOver, of origin: LoadedRow) throws(SQLiteError) {
     let place = origin.place
-    guard let (found, key) = try transaction.place(ofRow: hand.move.name) else {
+    guard let key = try transaction.key(ofRow: hand.move.name, in: place) else {
       // Its name does not tell its key: that is known when the record comes.
       try reduce(.edited(.withheld(hand)), of: origin.key, in: place)
       return
     }
-    guard found == place else { return }
     let table = tables[place]
     var hand = hand
     hand.version.removeColumns(table.key)
@@ -235,9 +231,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) {
     guard let (gone, winning) = try parting(of: move, and: winner, in: place) else { return }
     let kept = winning.last
-    guard let (found, key) = try transaction.place(ofRow: gone.name), found == place else {
-      return
-    }
+    guard let key = try transaction.key(ofRow: gone.name, in: place) else { return }
     let row = try self.row(key, in: place)
     guard !row.isDeleted, let (version, isThere) = row.version(after: gone)
     else { return }
@@ -277,8 +271,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) -> Moves? {
     var moves = Moves(last: move, made: move.isFollowing ? nil : move)
     for _ in 0..<RowMove.limit {
-      guard let (found, key) = try transaction.place(ofRow: moves.last.name), found == place
-      else { return nil }
+      guard let key = try transaction.key(ofRow: moves.last.name, in: place) else { return nil }
       var clock = clocks[key.name]
       if clock == nil { clock = try row(key, in: place).state.row?.clock }
       guard let next = clock?.move(after: moves.last) else { return moves }
