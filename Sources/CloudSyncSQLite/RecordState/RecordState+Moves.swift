@@ -92,7 +92,7 @@ extension RecordState {
     var hand = hand
     // It has become the one that was there.
     if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
-    hand.version.add(to: mine.clock, from: hand.counted)
+    hand.version.add(to: mine.clock, from: hand.counted, madeFrom: hand.ancestors)
     ancestors.note(hand.ancestors)
     let joined = merged(own, with: hand, rules: rules)
     keepHanded(hand, beside: joined, rules: rules)
@@ -253,11 +253,19 @@ extension CloudRecord {
 extension RecordVersion {
   /// Adds what was added to counters under the row's former key, as of what had been added before, to what the same database
   /// has added since under the present one.
-  fileprivate mutating func add(to clock: RecordClock, from counted: [CounterShare]) {
+  ///
+  /// Where another device has given the row that key it may have taken along what this one had sent before, and has had no
+  /// answer to: that is counted already.
+  fileprivate mutating func add(
+    to clock: RecordClock,
+    from counted: [CounterShare],
+    madeFrom ancestors: [Ancestor]
+  ) {
     for former in counted {
       guard var share = self.clock.share(of: former.column, by: former.writer),
         let own = clock.share(of: former.column, by: former.writer),
-        own != former, own.time >= former.time
+        own != former, own.time >= former.time, own != share,
+        !ancestors.contains(Ancestor(own))
       else { continue }
       share.sum = own.sum.adding(from: former.sum, to: share.sum)
       share.time = max(share.time, own.time.successor)

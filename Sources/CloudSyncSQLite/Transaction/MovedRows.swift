@@ -151,9 +151,12 @@ struct MovedRows: TransactionPart {
     guard let version = row.state.row, let origin = version.clock.row,
       !row.isDeleted,
       let first = try transaction.key(ofRow: origin.name, in: place),
-      let clock = try self.row(first, in: place).state.row?.clock,
-      let known = clock.move(of: origin)
+      case let former = try self.row(first, in: place),
+      let clock = former.state.row?.clock
     else { return }
+    guard let known = clock.move(of: origin) else {
+      return try leave(former, for: version, named: key.name)
+    }
     // What has brought it here may have followed another row's key, and give way to every key that somebody has given it.
     var arrival =
       clock.moves.last { $0.row == origin && $0.leads(to: key.name) } ?? known
@@ -161,6 +164,29 @@ struct MovedRows: TransactionPart {
     arrival.arrival = version.created
     arrival.isUnion = false
     try unite(arrival, into: known, in: place)
+  }
+
+  /// Has a row leave the key that it was inserted with, because it has come under another one.
+  ///
+  /// The record that tells of that need not have come yet: until then the row would be here twice, and what is added to a
+  /// counter of both would be two histories of one.
+  private func leave(
+    _ row: LoadedRow,
+    for arrived: RecordVersion,
+    named name: String
+  ) throws(SQLiteError) {
+    guard let version = row.state.row, !row.isDeleted, version.created < arrived.created,
+      version.clock.origin(named: row.key.name) == arrived.clock.row,
+      !UTF8Bytes.equal(row.key.name, name)
+    else { return }
+    var move = version.move(
+      from: row.key.name,
+      to: name,
+      at: arrived.created,
+      arrival: arrived.created
+    )
+    move.ended = arrived.ended
+    try leave(row, by: move, version)
   }
 
   /// Gives a record what the one has had that its row was before.
