@@ -30,7 +30,7 @@ extension RowFiltering {
 
   /// Whether an engine has decided last by other conditions which rows stay here.
   func isDecidedOtherwise() throws(SQLiteError) -> Bool {
-    try !placesDecidedOtherwise(than: facts.names(.rowFilters)).isEmpty
+    try placesDecidedOtherwise(than: facts.names(.rowFilters)).isEmpty == false
   }
 
   private func placesDecidedOtherwise(than former: Conditions) -> [Int] {

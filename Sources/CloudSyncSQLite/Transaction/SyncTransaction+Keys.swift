@@ -127,7 +127,7 @@ private struct DigestName: TransactionPart {
   func knownRow() throws(SQLiteError) -> (place: Int, key: RecordKey)? {
     let table = tables[place]
     let name = "\(digest):\(table.format.recordType)"
-    if try !facts.hasIndexedKeys(of: table.id) {
+    if try facts.hasIndexedKeys(of: table.id) == false {
       // What an earlier version has stored is noted now.
       _ = try knownRow(where: { (key: RecordKey) throws(SQLiteError) in
         try stored.longKeys.note(table.rowKey(of: key), named: key.name)

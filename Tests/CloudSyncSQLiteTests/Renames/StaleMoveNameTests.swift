@@ -6,7 +6,9 @@ import Testing
 
 @testable import CloudSyncSQLite
 
-/// A record tells by another one's name where its row goes on. An engine may have noted that before the table was renamed.
+/// A record tells by another one's name where its row goes on.
+///
+/// An engine may have noted that before the table was renamed.
 @Suite("Records that tell of moves by the name that their table had")
 struct StaleMoveNameTests {
   private static let schema =
