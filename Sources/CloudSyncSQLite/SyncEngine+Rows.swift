@@ -16,38 +16,63 @@ extension SyncEngine {
       var found: [DanglingReference] = []
       let tables = transaction.tables
       for place in tables.inOrder.indices {
-        for link in tables.links(to: place) {
-          guard let child = link.child else { continue }
-          found += try Self.dangling(
-            by: link,
-            of: tables[child],
-            on: transaction.connection
-          )
+        for link in tables.links(to: place) where link.child != nil {
+          found += try link.reference.dangling(on: transaction.connection)
         }
       }
       return found
     }
   }
 
-  private static func dangling(
-    by link: TableLink,
-    of child: RecordTable,
+  /// Finds the rows of some tables that refer to rows which are not there, before these are synchronized.
+  ///
+  /// Such a row is sent as it is. Devices that enforce foreign keys and do not have it cannot store it: there it is
+  /// `waiting`, and in no table, until its parent comes, or somebody mends the reference. So mend what this finds first:
+  /// insert the rows that are missing, set the columns to NULL, or delete the rows that refer to nobody.
+  ///
+  /// - Parameters:
+  ///   - database: The database; a connection that can only read is enough.
+  ///   - tables: The tables that are to be synchronized.
+  /// - Returns: All of them, in the order of the tables and their keys.
+  /// - Throws: That the database cannot be read.
+  public static func danglingReferences(
+    in database: some SyncDatabase,
+    tables: [String]
+  ) throws(SyncEngineError) -> [DanglingReference] {
+    try database.use { (connection) throws(SyncEngineError) in
+      try sqlite { () throws(SQLiteError) in
+        let isMeant = { (table: TableSchema) in tables.contains { table.name.isSameName(as: $0) } }
+        var found: [DanglingReference] = []
+        for reference in try DatabaseSchema.read(connection).references
+        where isMeant(reference.child) && isMeant(reference.parent) {
+          found += try reference.dangling(on: connection)
+        }
+        return found
+      }
+    }
+  }
+}
+
+extension TableReference {
+  /// The rows that refer to no row, in the order of their keys; of a table without a key none can be named.
+  fileprivate func dangling(
     on connection: SQLiteConnection
   ) throws(SQLiteError) -> [DanglingReference] {
-    let key = child.key.map { "quote(c.\($0.quotedName))" }.joined(separator: " || ',' || ")
-    let isSet = link.columns.map { "c.\($0.quotedName) IS NOT NULL" }
-    let parent = link.reference.parent.name
+    if child.primaryKey.isEmpty { return [] }
+    let names = child.primaryKey.map { "quote(c.\($0.quotedName))" }
+      .joined(separator: " || ',' || ")
+    let isSet = key.columns.map { "c.\($0.quotedName) IS NOT NULL" }.joined(separator: " AND ")
     let query = try connection.prepare(
-      "SELECT \(key) FROM main.\(child.name.quotedName) c WHERE \(isSet.joined(separator: " AND "))"
-        + " AND NOT EXISTS(SELECT 1 FROM main.\(parent.quotedName) p"
-        + " WHERE \(link.reference.match(parent: "p", child: "c"))) ORDER BY 1"
+      "SELECT \(names) FROM main.\(child.name.quotedName) c WHERE \(isSet)"
+        + " AND NOT EXISTS(SELECT 1 FROM main.\(parent.name.quotedName) p"
+        + " WHERE \(match(parent: "p", child: "c"))) ORDER BY 1"
     )
     return try query.mapRows { query in
       DanglingReference(
         table: child.name,
         key: query.text(0) ?? "",
-        columns: link.columns,
-        parentTable: parent
+        columns: key.columns,
+        parentTable: parent.name
       )
     }
   }

@@ -29,7 +29,7 @@ extension SyncTransaction {
     by link: TableLink
   ) throws(SQLiteError) -> FormerParent {
     guard parent.values == nil, parent.state.row != nil,
-      parent.isDeleted(by: tables[link.parent].rules)
+      parent.isDeleted
     else { return .present }
     return try renamed.successor(of: parent, for: row, by: link).map { .goesOn($0) }
       ?? .gone(parent)
@@ -48,7 +48,7 @@ extension SyncTransaction {
       let key = try FormerKeys(connection: connection).row(of: tables.name(of: values, by: link)),
       var parent = try row(key), parent.state.row != nil
     else { return .present }
-    if parent.isDeleted(by: table.rules) {
+    if parent.isDeleted {
       if parent.values != nil { return .present }
       guard let successor = try renamed.successor(of: parent) else { return .gone(parent) }
       parent = successor

@@ -18,7 +18,7 @@ extension SyncTransaction {
   /// somebody else, or to nobody.
   func hasLeft(_ child: LoadedRow, by link: TableLink) -> Bool {
     guard child.state.placement != .inTable || child.needsWrite, let version = child.state.row,
-      let values = child.values, !child.isDeleted(by: tables[child.place].rules)
+      let values = child.values, !child.isDeleted
     else { return false }
     let stored = link.columns.map { tables[child.place].value(of: $0, in: values) }
     guard let wanted = version.storedValues(of: link.columns) else { return true }
@@ -77,13 +77,12 @@ extension SyncTransaction {
     from row: LoadedRow,
     by link: TableLink
   ) throws(SQLiteError) -> Bool {
-    let rules = tables[link.parent].rules
     let pending = stored.pending
     // Who is to have the value and cannot, because the row has it, waits for the row.
     let stored = try pending.waiting(for: row.key.name) + pending.violating()
     let loaded = loose.parents(having: values, by: link, in: self)
     for key in loaded.union(stored) where key != row.rowKey && key.table == row.rowKey.table {
-      guard let other = try self.row(key), !other.isDeleted(by: rules),
+      guard let other = try self.row(key), !other.isDeleted,
         let version = other.state.row
       else { continue }
       if tables.has(version, values: values, of: link) { return true }

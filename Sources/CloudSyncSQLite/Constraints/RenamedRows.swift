@@ -31,17 +31,15 @@ struct RenamedRows: TransactionPart {
     var (present, life) = (row, life)
     for step in 0..<Self.longestChain {
       guard let version = present.state.row else { return nil }
-      let isThere = !present.isDeleted(by: tables[row.place].rules)
+      let isThere = !present.isDeleted
       // Another row may have got the key that it had in between.
       var move = life.flatMap { version.clock.move(ofLife: $0) }
       if move == nil, step > 0, isThere { return present }
       if move == nil { move = version.clock.move(of: version.clock) }
-      guard let move, let (place, key) = try transaction.place(ofRow: move.name),
-        place == row.place
-      else {
+      guard let move, let key = try transaction.key(ofRow: move.name, in: row.place) else {
         return nil
       }
-      present = try self.row(key, in: place)
+      present = try self.row(key, in: row.place)
       life = move.arrived
     }
     return nil

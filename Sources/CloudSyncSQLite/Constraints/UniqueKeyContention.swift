@@ -38,7 +38,7 @@ struct UniqueKeyContention: TransactionPart {
     // Nobody is taken out in vain: all of them have to yield.
     for holder in holders {
       let other = holder.row
-      if other.isDeleted(by: table.rules), other.needsWrite {
+      if other.isDeleted, other.needsWrite {
         isLate = true
       } else if try yields(holder.row, to: row, byAge: byAge) == false {
         return try hold(row, by: holder, byAge: byAge)
@@ -74,7 +74,7 @@ struct UniqueKeyContention: TransactionPart {
     to row: LoadedRow,
     byAge: Bool
   ) throws(SQLiteError) -> Bool {
-    if holder.isDeleted(by: transaction.tables[holder.place].rules) { return false }
+    if holder.isDeleted { return false }
     if holder.isStale { return true }
     return byAge ? try outranks(row, holder: holder) : false
   }

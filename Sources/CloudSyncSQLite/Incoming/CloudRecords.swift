@@ -47,7 +47,7 @@ struct CloudRecords: TransactionPart {
       try UnseenEdits(transaction: transaction).takeCounters(of: key, in: place)
     }
     var known = try row(key, in: place)
-    if known.isLost(by: tables[place].rules) {
+    if known.isLost {
       // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
       if UTF8Bytes.equal(known.state.known?.tag, tag) { return false }
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion. Nor is there if others
@@ -75,7 +75,7 @@ struct CloudRecords: TransactionPart {
       sent.map { RecordEvent.conflict(tag: tag, over: $0.record.changeTag, version, now: now) }
       ?? .has(tag: tag, version)
     var row = try reduce(event, of: key, in: place)
-    if former.row == nil, row.values != nil, row.isDeleted(by: tables[place].rules) {
+    if former.row == nil, row.values != nil, row.isDeleted {
       // A row that was there before anybody looked has ended elsewhere.
       row.needsWrite = true
       keep(row)

@@ -29,6 +29,7 @@ struct FoundRows: TransactionPart {
       if let tag, transaction.rows[rowKey] == nil, try pending.hasRow(rowKey) == false,
         try stored.known.insert(row.known.with(tag: tag), of: rowKey)
       {
+        try stored.longKeys.note(rowKey, named: row.key.name)
         settled.insert(row.key.name)
         continue
       }

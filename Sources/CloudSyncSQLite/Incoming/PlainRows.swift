@@ -205,6 +205,7 @@ struct PlainRows: TransactionPart {
       transaction.touched.insert(arrival.place)
       if facts.hasWaiting { _ = try transaction.writing.childrenWaiting(for: [row.key.name]) }
     }
+    try stored.longKeys.note(key, named: row.key.name)
     transaction.counts.received += 1
     try note(arrival, as: key, facts: facts)
     return .stored

@@ -1,4 +1,8 @@
 /// What becomes of a row that one device deletes while another edits it.
+///
+/// All devices should say the same of a table. Where they do not they end with the same rows all the same, as the record
+/// tells: what one has deleted for whom deletions win comes back with an edit of one for whom edits win, unless the edit
+/// was sent before.
 public enum DeletePolicy: Sendable, Hashable, CaseIterable {
   /// The row is gone, and with it the edits that did not know of the deletion.
   ///

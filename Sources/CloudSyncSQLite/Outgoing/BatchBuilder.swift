@@ -96,7 +96,7 @@ struct BatchBuilder {
   ) throws(SQLiteError) -> SentRow? {
     let row = try transaction.row(key, in: place)
     // Of what was deleted unseen nobody has the values: it is sent when its table was compared.
-    guard row.state.isSendable(at: now), !row.isLost(by: transaction.tables[place].rules),
+    guard row.state.isSendable(at: now), !row.isLost,
       let version = row.state.row
     else {
       return nil

@@ -35,10 +35,37 @@ struct OversizedRow: TransactionPart {
       .reduce(0) { $0 + $1.byteCount }
     var row = try row(sent.key, in: sent.table)
     guard keyBytes > limit, row.state.cloud == .absent, row.values == nil,
-      row.state.placement == .inTable, row.isDeleted(by: table.rules)
+      row.state.placement == .inTable, row.isDeleted
     else { return false }
+    for move in row.state.row?.clock.moves ?? [] where !move.isOfInserted {
+      try lead(past: row, by: move)
+    }
     row.state = RecordState()
     keep(row)
     return true
+  }
+
+  /// Has the record that a row was before it got the key tell where it goes on from there: others hear of its former keys
+  /// alone.
+  private func lead(past row: LoadedRow, by next: RowMove) throws(SQLiteError) {
+    var open = [next.row.name]
+    var seen: Set<String> = []
+    while let name = open.popLast(), seen.count < RowMove.limit {
+      guard seen.insert(RecordName.identity(of: name)).inserted,
+        let key = try transaction.key(ofRow: name, in: row.place),
+        case let former = try self.row(key, in: row.place), former.rowKey != row.rowKey
+      else { continue }
+      for move in former.state.row?.clock.moves ?? [] where move.row == next.row {
+        guard move.leads(to: row.key.name) else {
+          open.append(move.name)
+          continue
+        }
+        guard move.nextLife <= next.life else { continue }
+        var whole = next
+        (whole.isOfInserted, whole.since, whole.life) = (move.isOfInserted, move.since, move.life)
+        whole.isFollowing = move.isFollowing && next.isFollowing
+        try MovedRows(transaction: transaction).goOn(by: whole, of: key, in: row.place)
+      }
+    }
   }
 }

@@ -29,7 +29,7 @@ struct TombstonePurge: TransactionPart {
     let tombstones = stored.tombstones
     var removals: [SentRemoval] = []
     for rowKey in try tombstones.due(before: present - purgeAge, limit: limit) {
-      guard let row = try row(rowKey), row.isDeleted(by: tables[row.place].rules),
+      guard let row = try row(rowKey), row.isDeleted,
         let known = row.state.known
       else {
         try tombstones.remove(rowKey)

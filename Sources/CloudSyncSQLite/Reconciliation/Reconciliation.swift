@@ -179,7 +179,7 @@ struct Reconciliation: TransactionPart {
     guard let values = row.values else { return }
     if row.state.row == nil {
       try transaction.reduce(.edited(.found(table.edits(of: values))), of: key, in: place)
-    } else if row.isDeleted(by: table.rules), row.state.placement == .inTable, !row.needsWrite {
+    } else if row.isDeleted, row.state.placement == .inTable, !row.needsWrite {
       // It was inserted unseen, after the deletion.
       let edit = RowEdit.inserted(table.edits(of: values), at: try transaction.nextTime())
       try transaction.reduce(.edited(edit), of: key, in: place)
@@ -214,7 +214,7 @@ struct Reconciliation: TransactionPart {
     let missing = try query.mapRows { $0.value(0) }
     for rowKey in missing {
       var row = try transaction.row(try table.key(rowKey), in: place)
-      guard row.isLost(by: table.rules) else { continue }
+      guard row.isLost else { continue }
       if table.filter != nil {
         // Nobody knows whether it was one of those that are sent.
         row.endsMismatched = true

@@ -5,7 +5,6 @@ package import CloudSyncSQLiteSupport
 package struct CloudTable: Sendable {
   private let format: RecordFormat
   private let columns: [String]
-  private let deletes: DeletePolicy
 
   /// Creates a table; nil for one that has no format in the cloud.
   ///
@@ -13,12 +12,10 @@ package struct CloudTable: Sendable {
   ///   - name: Its name.
   ///   - columns: Its columns with the types that they were declared with.
   ///   - key: The columns of its key.
-  ///   - deletes: What becomes of rows that are deleted here and edited there.
   package init?(
     _ name: String,
     columns: [(name: String, declaredType: String)],
-    key: [String],
-    deletes: DeletePolicy = .deleteWins
+    key: [String]
   ) {
     let format: RecordFormat
     do throws(RecordFormatError) {
@@ -32,14 +29,13 @@ package struct CloudTable: Sendable {
     } catch { return nil }
     self.format = format
     self.columns = columns.map(\.name)
-    self.deletes = deletes
   }
 
   /// The row of a record, as values of the table's columns; nil if the record is none of a row's of the table,
   /// or says that the row is deleted.
   package func row(of record: Record) throws(CodedError) -> [SQLiteValue]? {
     guard UTF8Bytes.equal(record.recordType, format.recordType),
-      let version = try format.version(of: record), !version.clock.isDeleted(by: deletes)
+      let version = try format.version(of: record), !version.clock.isDeleted
     else { return nil }
     return columns.map { name in
       guard let value = version.value(of: name), case .value(let stored)? = ValueCodec.decode(value)

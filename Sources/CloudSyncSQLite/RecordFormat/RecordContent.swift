@@ -31,6 +31,6 @@ package struct RecordContent: Sendable {
       .joined(separator: ", ")
   }
 
-  /// Whether the row is deleted, as its table's policy says.
-  package func isDeleted(by policy: DeletePolicy) -> Bool { clock.isDeleted(by: policy) }
+  /// Whether the row is deleted.
+  package var isDeleted: Bool { clock.isDeleted }
 }

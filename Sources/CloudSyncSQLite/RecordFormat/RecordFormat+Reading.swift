@@ -1,5 +1,11 @@
 import CloudSyncCore
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension RecordFormat {
   /// Reads a whole record of the cloud's.
   ///
@@ -11,7 +17,7 @@ extension RecordFormat {
     guard case .data(let bytes) = coded else {
       throw CodedError(place: Self.clockField, reason: "the clock is not in bytes")
     }
-    let clock = try ClockCoding().clock(from: Array(bytes))
+    let clock = try clock(from: bytes)
     var found: [VersionedColumn] = []
     found.reserveCapacity(clock.columns.count)
     for column in clock.columns {
@@ -39,6 +45,15 @@ extension RecordFormat {
     guard case .data(let bytes) = record[Self.clockField], ClockCoding.tellsOfMoves(bytes) else {
       return []
     }
-    return (try? ClockCoding().clock(from: Array(bytes)))?.moves ?? []
+    return (try? clock(from: bytes))?.moves ?? []
+  }
+
+  /// Reads a clock, whose moves are told by the names that the table's records have here.
+  ///
+  /// Two devices that call one record by two names would correct each other for ever.
+  private func clock(from bytes: Data) throws(CodedError) -> RecordClock {
+    var clock = try ClockCoding().clock(from: Array(bytes))
+    clock.renameMoves { RecordName.name(ofKey: RecordName.key(of: $0), recordType: recordType) }
+    return clock
   }
 }

@@ -174,10 +174,17 @@ struct RecordClock: Sendable, Hashable {
       || shares.contains { $0.time > seenTime(of: $0.column, by: $0.writer) ?? .zero }
   }
 
-  /// Whether there is no such row now.
-  func isDeleted(by policy: DeletePolicy) -> Bool {
-    if !ends(lifeOf: self) { return false }
-    return policy == .deleteWins || !hasUnseen
+  /// Whether there is no such row now: it has ended, and no edit has it live on.
+  ///
+  /// The record alone tells, so that devices with other policies see the same row: where deletions win, nothing of what
+  /// has ended is in it.
+  var isDeleted: Bool { ends(lifeOf: self) && !hasUnseen }
+
+  /// Whether it tells that edits win: of a row that has ended something is there still, or whoever has ended one has noted
+  /// what was seen of it.
+  var keepsEdits: Bool {
+    if !seen.isEmpty { return true }
+    return created > .zero && !(columns.isEmpty && shares.isEmpty) && ends(lifeOf: self)
   }
 
   /// Whether the life that another clock of the record tells of has ended.
@@ -204,8 +211,8 @@ struct RecordClock: Sendable, Hashable {
     }
     if !known.moves.isEmpty, !known.moves.allSatisfy({ moves.contains($0) }) { return true }
     if !known.endings.isEmpty, !known.endings.allSatisfy({ endings.contains($0) }) { return true }
-    // What a deletion has ended is not missed.
-    if policy == .deleteWins, ends(lifeOf: known) { return false }
+    // What a deletion has ended is not missed, nor by a device where edits win what another one has deleted whole.
+    if !keepsEdits, policy == .deleteWins || isDeleted, ends(lifeOf: known) { return false }
     return known.columns.contains { time(of: $0.name) ?? .beforeAll < $0.time }
       || known.shares.contains { share(of: $0.column, by: $0.writer)?.time ?? .beforeAll < $0.time }
       || known.seen.contains { seenTime(of: $0.column, by: $0.writer) ?? .beforeAll < $0.time }
@@ -228,6 +235,14 @@ extension RecordClock {
   /// Whether a time is one that a migration gives to what it converts, or fills, of an older version.
   static func isConversion(from former: HybridTime, to time: HybridTime) -> Bool {
     (former == .zero || former > filling) && time == former.successor
+  }
+}
+
+extension DeletePolicy {
+  /// What applies to versions of a record: edits win if one of them tells so.
+  func policy(for clocks: RecordClock...) -> DeletePolicy {
+    if self == .editWins { return self }
+    return clocks.contains(where: \.keepsEdits) ? .editWins : .deleteWins
   }
 }
 

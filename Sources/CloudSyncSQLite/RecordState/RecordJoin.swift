@@ -5,7 +5,8 @@ import CloudSyncCore
 /// A deletion ends every row that was created before it, with all edits of that row, whenever they were
 /// made. What lives on both sides is joined column by column: the newer version wins, of two of the same time
 /// the one with the greater bytes. Where edits win nothing ends so: the deleted row keeps its columns, and lives
-/// if one of them is newer than what whoever deleted it had seen.
+/// if one of them is newer than what whoever deleted it had seen. They win on all devices, whatever their own policy, if
+/// one of the versions tells that they do.
 ///
 /// What of a life comes that goes on under another key is handed on: see ``RowMove``.
 ///
@@ -22,6 +23,10 @@ struct RecordJoin {
   }
 
   func join(_ local: RecordVersion, with cloud: RecordVersion) -> RecordVersion {
+    let policy = deletes.policy(for: local.clock, cloud.clock)
+    if policy != deletes {
+      return RecordJoin(deletes: policy, groups: groups).join(local, with: cloud)
+    }
     var clock = RecordClock()
     clock.deleted = max(local.deleted, cloud.deleted)
     clock.ended = max(local.ended, cloud.ended)
@@ -36,7 +41,7 @@ struct RecordJoin {
     clock.shares = shares(of: mine.clock.shares, and: theirs.clock.shares)
     var joined = RecordVersion(clock: clock, columns: columns(of: mine, and: theirs))
     joined.foreignFields = theirs.foreignFields
-    if joined.clock.isDeleted(by: deletes) {
+    if joined.clock.isDeleted {
       joined.foreignFields = cloud.foreignFields
       joined.purge = later(of: local.purge, and: cloud.purge)
     }

@@ -11,7 +11,9 @@ extension RecordState {
     var joined = rules.join.join(mine, with: server)
     // What a deletion has ended takes no part.
     let lives = ![mine, server].contains { joined.clock.ends(lifeOf: $0.clock) }
-    guard !joined.clock.isDeleted(by: rules.deletes), lives || rules.deletes == .editWins else {
+    guard !joined.clock.isDeleted,
+      lives || rules.deletes.policy(for: mine.clock, server.clock) == .editWins
+    else {
       return joined
     }
     for column in joined.columns where rules.looksAtValues(of: column.name) {
@@ -32,7 +34,7 @@ extension RecordState {
     // Of what was there before anybody captured it the row's own stays.
     var joined = rules.join.join(handed, with: mine)
     joined.foreignFields = mine.foreignFields
-    guard !joined.clock.isDeleted(by: rules.deletes) else { return joined }
+    guard !joined.clock.isDeleted else { return joined }
     for column in joined.columns where rules.looksAtValues(of: column.name) {
       guard let other = handed[column.name], let own = mine[column.name],
         column == other || column == own

@@ -11,12 +11,12 @@ extension RecordState {
     case .deleted(let columns, let time):
       // What SQLite has refused for the row does not stand any more: the user's own deletion has taken it out.
       let actions: [RecordAction] = placement.isViolation ? [.writeRow] : []
-      guard var row, !isDeleted(by: rules) else { return actions }
+      guard var row, !isDeleted else { return actions }
       for column in columns { recall(column.value, of: column.name, in: &row) }
       end(row, at: time, rules: rules)
       return actions
     case .lost(let names, let time):
-      guard var row, !isDeleted(by: rules) else { return [] }
+      guard var row, !isDeleted else { return [] }
       row.forget(unsent: names, of: known?.clock)
       end(row, at: time, rules: rules)
       return []
@@ -69,7 +69,7 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     // A row that is there already was written over, or is kept by the engine: then all columns are edited.
-    if let row, !isDeleted(by: rules) {
+    if let row, !isDeleted {
       // Who has made a row where the table had none has begun its life: a deletion before that does not end it.
       if placement != .inTable { self.row?.created = max(time, row.created) }
       return takeUpdate(of: columns, at: time, rules: rules)
@@ -84,7 +84,7 @@ extension RecordState {
   ///
   /// Where edits win the deleted row has its columns still.
   private mutating func takeRestoration(of columns: [ColumnEdit], rules: RowRules) {
-    guard var row, isDeleted(by: rules) else { return }
+    guard var row, isDeleted else { return }
     row.begin(at: .zero)
     row.purge = nil
     row.foreignFields = []
@@ -102,10 +102,11 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     guard var row else { return [] }
-    if isDeleted(by: rules) {
+    if isDeleted {
       // The table may still have a row whose deletion is put off: its life has ended, unless edits win, or it goes on.
       if let hand = takeUpdateOfMoved(columns, at: time, rules: rules) { return [.handOver(hand)] }
-      guard rules.deletes == .editWins, placement == .deletionDeferred else { return [] }
+      guard rules.deletes.policy(for: row.clock) == .editWins, placement == .deletionDeferred
+      else { return [] }
     }
     for column in columns {
       if let former = column.former { recall(former, of: column.name, in: &row) }
@@ -310,7 +311,7 @@ extension RecordVersion {
     created time: HybridTime,
     rules: RowRules
   ) {
-    if clock.isDeleted(by: rules.deletes) {
+    if clock.isDeleted {
       begin(at: time)
       purge = nil
     } else {

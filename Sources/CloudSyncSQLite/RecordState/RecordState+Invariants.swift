@@ -7,7 +7,7 @@ extension RecordState {
       return self == RecordState() ? nil : "something is remembered of a row that is not known"
     }
     if let broken = row.brokenInvariant(rules) { return broken }
-    let isDeleted = isDeleted(by: rules)
+    let isDeleted = self.isDeleted
     if !isDirty, !ancestors.isEmpty { return "a clean row remembers what it was made from" }
     if row.purge != nil, !isDeleted { return "a row that lives is marked to be purged" }
     if placement == .deletionDeferred, !isDeleted { return "a row that lives is to be deleted" }

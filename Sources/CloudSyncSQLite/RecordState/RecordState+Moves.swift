@@ -37,8 +37,9 @@ extension RecordState {
     for (version, isOfCloud) in [(mine, false), (server, true)] where isOfCloud || wasDirty {
       guard let move = clock.move(of: version.clock) else { continue }
       // Where edits win a row that was deleted has its columns still: they are the moved row's, unless they have gone along.
-      let hasGone = rules.deletes == .deleteWins || version.successor != nil
-      if hasGone, version.clock.isDeleted(by: rules.deletes) { continue }
+      let hasGone =
+        rules.deletes.policy(for: version.clock) == .deleteWins || version.successor != nil
+      if hasGone, version.clock.isDeleted { continue }
       let hand = HandOver(
         move: move,
         version: version.handed(by: move),
@@ -85,13 +86,13 @@ extension RecordState {
     }
     var own = mine
     // Whoever has given the row this key knew that another row had it before: that takes no part, also where edits win.
-    if !mine.clock.isDeleted(by: rules.deletes), hand.version.clock.ends(lifeOf: mine.clock) {
+    if !mine.clock.isDeleted, hand.version.clock.ends(lifeOf: mine.clock) {
       own.end(at: mine.created, deletes: .deleteWins)
     }
     var hand = hand
     // It has become the one that was there.
     if hand.move.isUnion { hand.version.adopt(mine.clock.row) }
-    hand.version.add(to: mine.clock, from: hand.counted)
+    hand.version.add(to: mine.clock, from: hand.counted, madeFrom: hand.ancestors)
     ancestors.note(hand.ancestors)
     let joined = merged(own, with: hand, rules: rules)
     keepHanded(hand, beside: joined, rules: rules)
@@ -100,12 +101,12 @@ extension RecordState {
       return []
     }
     // The next save writes over it, also over what others have sent of it and who has changed the key has not heard of.
-    if !mine.clock.isDeleted(by: rules.deletes), joined.clock.replaces(mine.clock) {
+    if !mine.clock.isDeleted, joined.clock.replaces(mine.clock) {
       endedLives.keepLife(mine, rules: rules)
     }
     change(to: joined, rules: rules)
     noteDifferences(from: mine)
-    return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
+    return placement == .inTable && joined.isSameRow(as: mine)
       ? [] : [.writeRow]
   }
 
@@ -135,7 +136,7 @@ extension RecordState {
     wasDirty: Bool,
     rules: RowRules
   ) {
-    guard !mine.clock.isDeleted(by: rules.deletes), joined.clock.move(of: mine.clock) == nil else {
+    guard !mine.clock.isDeleted, joined.clock.move(of: mine.clock) == nil else {
       return
     }
     let hasEnded = joined.clock.ends(lifeOf: mine.clock)
@@ -148,7 +149,7 @@ extension RecordState {
   private mutating func keepHanded(_ hand: HandOver, beside joined: RecordVersion, rules: RowRules)
   {
     let clock = hand.version.clock
-    guard !joined.clock.isDeleted(by: rules.deletes), !hand.move.isUnion,
+    guard !joined.clock.isDeleted, !hand.move.isUnion,
       joined.clock.displaces(clock)
     else { return }
     let kept = endedLives.take { $0.clock.isOfSameRow(as: clock) }
@@ -166,7 +167,7 @@ extension RecordState {
 
   /// Has the row come back that had the key last of those which have lost it to another one, when that has left it.
   mutating func returnDisplaced(rules: RowRules) -> [RecordAction] {
-    guard let row, isDeleted(by: rules) else { return [] }
+    guard let row, isDeleted else { return [] }
     let last = endedLives.indices.filter { row.clock.leavesOpen(endedLives[$0].clock) }
       .max { endedLives[$0].created < endedLives[$1].created }
     guard let last else { return [] }
@@ -193,7 +194,7 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     // A row that is there was written over.
-    if !isDeleted(by: rules) {
+    if !isDeleted {
       return take(.inserted(columns, at: time), rules: rules)
     }
     let new = RecordVersion(columns, from: origin, after: row, at: time, rules: rules)
@@ -252,11 +253,19 @@ extension CloudRecord {
 extension RecordVersion {
   /// Adds what was added to counters under the row's former key, as of what had been added before, to what the same database
   /// has added since under the present one.
-  fileprivate mutating func add(to clock: RecordClock, from counted: [CounterShare]) {
+  ///
+  /// Where another device has given the row that key it may have taken along what this one had sent before, and has had no
+  /// answer to: that is counted already.
+  fileprivate mutating func add(
+    to clock: RecordClock,
+    from counted: [CounterShare],
+    madeFrom ancestors: [Ancestor]
+  ) {
     for former in counted {
       guard var share = self.clock.share(of: former.column, by: former.writer),
         let own = clock.share(of: former.column, by: former.writer),
-        own != former, own.time >= former.time
+        own != former, own.time >= former.time, own != share,
+        !ancestors.contains(Ancestor(own))
       else { continue }
       share.sum = own.sum.adding(from: former.sum, to: share.sum)
       share.time = max(share.time, own.time.successor)

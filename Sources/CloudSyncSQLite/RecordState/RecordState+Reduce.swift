@@ -14,11 +14,11 @@ extension RecordState {
   }
 
   mutating func reduceSoundly(_ event: RecordEvent, rules: RowRules) -> [RecordAction] {
-    let mine = isDeleted(by: rules) ? nil : row
+    let mine = isDeleted ? nil : row
     var actions = take(event, rules: rules)
     noteFormer(mine, before: event, rules: rules)
-    if case .removal = hold, known == nil || !isDeleted(by: rules) { hold = nil }
-    if placement == .deletionDeferred, row != nil, !isDeleted(by: rules) {
+    if case .removal = hold, known == nil || !isDeleted { hold = nil }
+    if placement == .deletionDeferred, row != nil, !isDeleted {
       // It lives again before its deletion was carried out.
       placement = .inTable
       if !actions.contains(.writeRow) { actions.append(.writeRow) }
@@ -32,7 +32,7 @@ extension RecordState {
     before event: RecordEvent,
     rules: RowRules
   ) {
-    if !isDeleted(by: rules) { return former = nil }
+    if !isDeleted { return former = nil }
     switch event {
     case .has, .conflict:
       if let mine { former = mine }
@@ -85,7 +85,7 @@ extension RecordState {
       renumber(from: former, to: writer)
       return []
     case .marked(let mark):
-      if !isDirty, row != nil, isDeleted(by: rules) { row?.purge = mark }
+      if !isDirty, row != nil, isDeleted { row?.purge = mark }
       return []
     case .purging:
       hold = .nextFetch(missing: nil)
@@ -113,7 +113,7 @@ extension RecordState {
     guard let own = row else {
       row = server
       cloud = .present(rules.record(server, tag: tag, over: server))
-      return server.clock.isDeleted(by: rules.deletes) ? [] : [.writeRow]
+      return server.clock.isDeleted ? [] : [.writeRow]
     }
     let isKnown = known.map { UTF8Bytes.equal($0.tag, tag) } ?? false
     if !isKnown, isOfOtherFile(server, rules: rules) { return [.renumber] }
@@ -145,7 +145,7 @@ extension RecordState {
     // What comes of it descends from both sides.
     if isDirty { addAncestors(rules: rules) } else { settleEdits() }
     if !returned.isEmpty { return handed + returned }
-    return placement == .inTable && joined.isSameRow(as: mine, deletes: rules.deletes)
+    return placement == .inTable && joined.isSameRow(as: mine)
       ? handed : handed + [.writeRow]
   }
 
@@ -207,7 +207,7 @@ extension RecordState {
 
   /// Whether the row was deleted, and the cloud's record is not known to tell that.
   private func hasUnsentEnd(by rules: RowRules) -> Bool {
-    isDeleted(by: rules) && known?.clock.isDeleted(by: rules.deletes) == false
+    isDeleted && known?.clock.isDeleted == false
   }
 
   /// The feed has told of absence, or a look-up: what vanished is joined with a tombstone of what the cloud had.
@@ -215,9 +215,11 @@ extension RecordState {
     // A row that was found in the table, or is made anew, is not of what is gone.
     guard let mine = row, let known else { return [] }
     let isNewLife = mine.clock.begins(after: known.clock)
-    let isEdited = rules.deletes == .editWins && isDirty && known.isEdited(in: mine.clock)
+    let isEdited =
+      rules.deletes.policy(for: known.clock) == .editWins && isDirty
+      && known.isEdited(in: mine.clock)
     // A full storage has had the record deleted: its tombstone follows, for those who have not heard of that.
-    guard hasUnsentEnd(by: rules) || !isDeleted(by: rules) && (isNewLife || isEdited) else {
+    guard hasUnsentEnd(by: rules) || !isDeleted && (isNewLife || isEdited) else {
       self = RecordState()
       return [.forget]
     }
@@ -243,7 +245,7 @@ extension RecordState {
   private mutating func loseRecord(rules: RowRules) {
     addAncestors(rules: rules)
     // With it has gone what had kept the row in a column that was dropped here.
-    if row?.clock.isDeleted(by: rules.deletes) == true, !isDeleted(by: rules) {
+    if row?.clock.isDeleted == true, !isDeleted {
       row?.begin(at: .zero)
     }
     cloud = .absent
@@ -312,7 +314,7 @@ extension RecordState {
 
   private mutating func recall(_ columns: [VersionedColumn], rules: RowRules) -> [RecordAction] {
     if let hand = recalledByMove(columns, rules: rules) { return [.handOver(hand)] }
-    guard var record = known, var mine = row, !isDeleted(by: rules),
+    guard var record = known, var mine = row, !isDeleted,
       // Those of a life that has ended are not the row's.
       mine.created == record.clock.created
     else { return [] }
@@ -337,7 +339,7 @@ extension RecordState {
   }
 
   private mutating func complete(with columns: [VersionedColumn], rules: RowRules) {
-    guard let row, !isDeleted(by: rules) else { return }
+    guard let row, !isDeleted else { return }
     for column in columns where row.value(of: column.name) == nil {
       if rules.isCounter(column.name), let sum = CounterSum(column.value) {
         self.row?.set(CounterShare(column: column.name, found: sum))

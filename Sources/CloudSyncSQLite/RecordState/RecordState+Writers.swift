@@ -4,10 +4,17 @@ import CloudSyncCore
 extension RecordState {
   /// Whether the cloud has a share under this database's number that this file has not written: it is a copy, or
   /// was set back.
+  ///
+  /// Of a row that was given its key others may have taken along what was added under a former one: all that is no later
+  /// than what this database has added last.
   func isOfOtherFile(_ server: RecordVersion, rules: RowRules) -> Bool {
-    guard isDirty, let known else { return false }
+    guard isDirty, let row, let known else { return false }
     return server.clock.shares.contains { share in
       guard share.writer == rules.writer else { return false }
+      if row.clock.isArrival {
+        let own = row.clock.share(of: share.column, by: share.writer)?.time ?? .zero
+        if share.time < max(row.created, own.successor) { return false }
+      }
       let base = known.clock.share(of: share.column, by: share.writer)?.time ?? .beforeAll
       return share.time > base && !ancestors.contains(Ancestor(share))
     }
@@ -40,7 +47,10 @@ extension RecordState {
     rules: RowRules
   ) -> RecordVersion {
     // What was added to a row that has ended is not in the present one.
-    if ancestors.isEmpty || rules.deletes == .deleteWins && mine.clock.ends(lifeOf: server.clock) {
+    let isOver =
+      rules.deletes.policy(for: mine.clock, server.clock) == .deleteWins
+      && mine.clock.ends(lifeOf: server.clock)
+    if ancestors.isEmpty || isOver {
       return mine
     }
     var row = mine

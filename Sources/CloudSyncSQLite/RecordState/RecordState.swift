@@ -42,13 +42,10 @@ struct RecordState: Sendable, Hashable {
     if case .present(let record) = cloud { record } else { nil }
   }
 
-  /// Whether there is to be no row.
-  func isDeleted(by rules: RowRules) -> Bool { isDeleted(by: rules.deletes) }
-
-  /// The same: where edits win, that of a column which the table has dropped keeps the row as well.
-  func isDeleted(by policy: DeletePolicy) -> Bool {
+  /// Whether there is to be no row: where edits win, that of a column which the table has dropped keeps it as well.
+  var isDeleted: Bool {
     guard let clock = row?.clock else { return true }
-    return clock.isDeleted(by: policy)
+    return clock.isDeleted
       && !forgotten.contains { clock.isUnseen($0.column, at: $0.time) }
   }
 

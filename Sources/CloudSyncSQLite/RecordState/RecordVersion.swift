@@ -62,9 +62,9 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// Whether a table has the same row for both.
-  func isSameRow(as other: RecordVersion, deletes policy: DeletePolicy) -> Bool {
-    let isDeleted = clock.isDeleted(by: policy)
-    if isDeleted != other.clock.isDeleted(by: policy) { return false }
+  func isSameRow(as other: RecordVersion) -> Bool {
+    let isDeleted = clock.isDeleted
+    if isDeleted != other.clock.isDeleted { return false }
     if isDeleted { return true }
     let names = columnNames
     return names.count == other.columnNames.count
@@ -110,10 +110,7 @@ struct RecordVersion: Sendable, Hashable {
   mutating func note(seen versions: [SeenTime]) { clock.note(seen: versions) }
 
   /// Gives the records other names as which the row's lives go on.
-  mutating func renameMoves(_ name: (String) -> String) {
-    for place in clock.moves.indices { clock.moves[place].name = name(clock.moves[place].name) }
-    clock.moves.sort { $0.precedes($1) }
-  }
+  mutating func renameMoves(_ name: (String) -> String) { clock.renameMoves(name) }
 
   mutating func note(inClock moves: [RowMove]) { clock.note(moves: moves) }
 

@@ -139,6 +139,13 @@ extension RecordClock {
     if moves.count > RowMove.limit { moves.removeFirst(moves.count - RowMove.limit) }
   }
 
+  /// Gives the records other names as which lives go on.
+  mutating func renameMoves(_ name: (String) -> String) {
+    if moves.isEmpty { return }
+    for place in moves.indices { moves[place].name = name(moves[place].name) }
+    moves.sort { $0.precedes($1) }
+  }
+
   /// The life that had ended when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
     let moved = moves.last { $0.isOfInserted && $0.life < created }?.life ?? .zero

@@ -14,11 +14,6 @@ package struct RowOrigin: Sendable {
 
   private var key: String { RecordName.identity(of: name) }
 
-  /// The record's name now that its table's rows are records of a type, as far as is known.
-  func name(ofType recordType: String) -> String {
-    RecordName.name(ofKey: RecordName.key(of: name), recordType: recordType)
-  }
-
   func precedes(_ other: RowOrigin) -> Bool {
     if end != other.end { return end < other.end }
     return UTF8Bytes.order(key, other.key) < 0

@@ -3,37 +3,53 @@ import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 extension RowFiltering {
-  /// Decides anew which rows stay here, if the engine of this database that has decided last had other conditions, or
-  /// other tables to which rows refer.
+  /// By what it was decided which rows of tables stay here, by the tables' numbers: the conditions of the table and of all
+  /// tables that its rows need, by whatever way, by their numbers.
+  private typealias Conditions = [String: [String: String]]
+
+  /// Decides anew which rows stay here, of the tables of which the engine of this database that has decided last had other
+  /// conditions, or other tables that their rows need.
   ///
-  /// Several may be open at once, in different processes: each decides anew when it comes after another one.
+  /// Several may be open at once, in different processes: each decides anew when it comes after another one. What another
+  /// one has decided of tables that this one does not synchronize stays.
   ///
   /// - Parameter isOutdated: Whether what was decided counts no more in any case.
   /// - Throws: SQLite's reason.
   func takeOver(isOutdated: Bool = false) throws(SQLiteError) {
-    let places = try tablesDecidedOtherwise()
-    if isOutdated || places != nil { try askAgain(in: places ?? []) }
-    if places != nil { try facts.set(.rowFilters, toNames: conditions) }
+    var conditions = try facts.names(.rowFilters)
+    let places = placesDecidedOtherwise(than: conditions)
+    if places.isEmpty, !isOutdated { return }
+    try askAgain(in: places, since: conditions, isOutdated: isOutdated)
+    if places.isEmpty { return }
+    for place in places {
+      let present = self.conditions(of: place)
+      conditions["\(tables[place].id)"] = present.isEmpty ? nil : present
+    }
+    try facts.set(.rowFilters, toNames: conditions)
   }
 
-  /// The tables whose condition is another one than that by which an engine has decided last which rows stay here; nil if
-  /// it has decided as this one does.
-  func tablesDecidedOtherwise() throws(SQLiteError) -> [Int]? {
-    let (former, present) = (try facts.names(.rowFilters), conditions)
-    if former == present { return nil }
-    return tables.inOrder.indices.filter { place in
+  /// Whether an engine has decided last by other conditions which rows stay here.
+  func isDecidedOtherwise() throws(SQLiteError) -> Bool {
+    try placesDecidedOtherwise(than: facts.names(.rowFilters)).isEmpty == false
+  }
+
+  private func placesDecidedOtherwise(than former: Conditions) -> [Int] {
+    if former.isEmpty, !tables.hasFilters { return [] }
+    return tables.inOrder.indices
+      .filter { former["\(tables[$0].id)"] ?? [:] != conditions(of: $0) }
+  }
+
+  /// The conditions that decide of a table's rows; empty if none of them stays here.
+  private func conditions(of place: Int) -> [String: String] {
+    var conditions: [String: String] = [:]
+    var open = tables.mayFilterRows(of: place) ? [place] : []
+    while let place = open.popLast() {
       let id = "\(tables[place].id)"
-      return former[id] ?? [:] != present[id] ?? [:]
+      if conditions[id] != nil { continue }
+      conditions[id] = tables[place].captured.filter ?? ""
+      open += tables.links(from: place).map(\.parent).filter { tables.mayFilterRows(of: $0) }
     }
-  }
-
-  /// The conditions of the tables by their numbers, as they are kept; empty if no row stays here.
-  private var conditions: [String: [String: String]] {
-    if !tables.hasFilters { return [:] }
-    let conditions = tables.inOrder.map { table in
-      ("\(table.id)", table.captured.filter.map { ["sql": $0] } ?? [:])
-    }
-    return Dictionary(conditions, uniquingKeysWith: { first, _ in first })
+    return conditions
   }
 
   /// Looks again which rows stay here, because the conditions are other ones or the tables are.
@@ -41,13 +57,25 @@ extension RowFiltering {
   /// Where there is no condition all rows are sent, and those that have waited for others. What was deleted while it
   /// did not match, and what has gone with that, was only meant for this device: it is fetched again.
   ///
-  /// - Parameter places: The tables whose condition is another one. Of all others only rows that have stayed here are
-  ///   looked at.
+  /// - Parameters:
+  ///   - places: The tables of which was decided otherwise. Where the tables' own condition is the same only rows that have
+  ///     stayed here are looked at.
+  ///   - former: By what was decided.
+  ///   - isOutdated: Whether all rows that have stayed here are looked at.
   /// - Throws: SQLite's reason.
-  func askAgain(in places: [Int]) throws(SQLiteError) {
-    let opened = opened(by: places)
-    var keys = try stored.pending.filtered()
-    for id in places.map({ tables[$0].id }) {
+  private func askAgain(
+    in places: [Int],
+    since former: Conditions,
+    isOutdated: Bool
+  ) throws(SQLiteError) {
+    let changed = places.filter { place in
+      let id = "\(tables[place].id)"
+      return former[id]?[id] ?? "" != tables[place].captured.filter ?? ""
+    }
+    let opened = opened(by: changed)
+    let ids = Set(places.map { tables[$0].id })
+    var keys = try stored.pending.filtered().filter { isOutdated || ids.contains($0.table) }
+    for id in changed.map({ tables[$0].id }) {
       keys += try stored.pending.keys(in: id).map { RowKey(table: id, key: $0) }
     }
     for key in keys {
@@ -79,7 +107,7 @@ extension RowFiltering {
   private func wasDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
     let table = tables[row.place]
     guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
-      let filtering = row.state.filtering, row.isDeleted(by: table.rules)
+      let filtering = row.state.filtering, row.isDeleted
     else { return false }
     if filtering.parent == nil { return true }
     // One that went on under another key has gone under that one.

@@ -39,7 +39,7 @@ struct RowFiltering: TransactionPart {
       // Nobody has heard of it, and it was made and deleted on this device: nothing is left of it, unless it goes on
       // under another key, which a record under a former one is to tell.
       if filtering?.isUnsent == true, row.values == nil, row.state.placement == .inTable,
-        row.isDeleted(by: tables[row.place].rules),
+        row.isDeleted,
         try transaction.renamed.successor(of: row) == nil
       {
         row.state = RecordState()
@@ -68,7 +68,7 @@ struct RowFiltering: TransactionPart {
 
   /// Whether the deletion of a row stays here: others keep the row.
   func isDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
-    guard row.state.isDirty, row.isDeleted(by: tables[row.place].rules) else { return false }
+    guard row.state.isDirty, row.isDeleted else { return false }
     return try isFiltered(row)
   }
 
@@ -107,8 +107,7 @@ struct RowFiltering: TransactionPart {
     for row: LoadedRow,
     version: RecordVersion
   ) throws(SQLiteError) -> Reason? {
-    let rules = tables[row.place].rules
-    if row.isDeleted(by: rules) { return try reason(forDeleted: row, version: version) }
+    if row.isDeleted { return try reason(forDeleted: row, version: version) }
     if try isMismatched(row) { return Reason() }
     for parent in try parents(of: row, version: version)
     where try staysHere(parent, neededBy: row.rowKey) {
@@ -124,10 +123,10 @@ struct RowFiltering: TransactionPart {
     let former = row.state.filtering.map { Reason(parent: $0.parent) }
     // A row that has got another key is in the cloud until it is there under that one.
     if let move = version.clock.move(of: version.clock) {
-      guard let (place, key) = try transaction.place(ofRow: move.name) else { return former }
-      var target = try self.row(key, in: place)
+      guard let key = try transaction.key(ofRow: move.name, in: row.place) else { return former }
+      var target = try self.row(key, in: row.place)
       guard target.state.row != nil else { return former ?? Reason() }
-      if target.isDeleted(by: tables[place].rules) {
+      if target.isDeleted {
         guard let last = try transaction.renamed.successor(of: target) else {
           return try filtering(of: target).map { _ in Reason(parent: target.key.name) }
         }
@@ -154,8 +153,7 @@ struct RowFiltering: TransactionPart {
     var visited: Set<RowKey> = [first]
     var open = [row]
     while let row = open.popLast() {
-      let rules = tables[row.place].rules
-      if let known = row.state.known, !known.clock.isDeleted(by: rules.deletes) { continue }
+      if let known = row.state.known, !known.clock.isDeleted { continue }
       guard row.values != nil || row.state.row != nil, visited.insert(row.rowKey).inserted else {
         continue
       }

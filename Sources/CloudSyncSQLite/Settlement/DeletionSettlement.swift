@@ -88,7 +88,7 @@ struct DeletionSettlement: TransactionPart {
     try transaction.adopted(found.key, in: found.place)
     guard let row = try transaction.row(key) else { return }
     transaction.keep(row)
-    if row.isDeleted(by: table.rules) { return }
+    if row.isDeleted { return }
     let edit = RowEdit.deleted(table.edits(of: values), at: .zero)
     try transaction.reduce(.edited(edit), of: row.key, in: row.place)
   }

@@ -15,7 +15,7 @@ struct DisplacedRows: TransactionPart {
     let stored = try stored.pending.displacing()
     for key in transaction.keys(stored: stored, orLoaded: { !$0.state.displaced.isEmpty }) {
       for displaced in try transaction.row(key)?.state.displaced ?? [] {
-        guard let row = try transaction.row(key), !row.isDeleted(by: tables[row.place].rules),
+        guard let row = try transaction.row(key), !row.isDeleted,
           let former = try formerKey(of: displaced, in: row)
         else { continue }
         try move(displaced, from: row, to: former)
@@ -31,18 +31,16 @@ struct DisplacedRows: TransactionPart {
   ) throws(SQLiteError) -> LoadedRow? {
     guard let origin = displaced.clock.row else { return nil }
     // When it was given each of its keys last, along all ways that it has gone.
-    let first = origin.name(ofType: tables[row.place].format.recordType)
-    var arrivals = [RecordName.identity(of: first): HybridTime.zero]
-    var open = [first]
+    var arrivals = [RecordName.identity(of: origin.name): HybridTime.zero]
+    var open = [origin.name]
     var free: [LoadedRow] = []
     while let name = open.popLast(), arrivals.count <= RowMove.limit {
-      guard let (place, key) = try transaction.place(ofRow: name), place == row.place else {
-        continue
-      }
+      let place = row.place
+      guard let key = try transaction.key(ofRow: name, in: place) else { continue }
       let former = try self.row(key, in: place)
       guard let clock = former.state.row?.clock else { continue }
       let isOther = former.rowKey != row.rowKey
-      let isThere = !former.isDeleted(by: tables[place].rules)
+      let isThere = !former.isDeleted
       if isOther, isThere, clock.origin(named: key.name) == origin { return nil }
       for move in clock.moves where move.row == origin {
         if arrivals[move.key] == nil { open.append(move.name) }
@@ -61,6 +59,8 @@ struct DisplacedRows: TransactionPart {
   ) throws(SQLiteError) {
     guard let origin = displaced.clock.row, let clock = former.state.row?.clock else { return }
     let table = tables[row.place]
+    // Its large BLOBs are where the row is that has its key, or were there: nobody else may have them.
+    let displaced = AssetStaging(table, connection)?.inlined(displaced, of: row) ?? displaced
     // As old as its last life there: so it gives way to whoever was given the key by somebody, however long ago, also
     // where another row was deleted there since.
     let arrival = max(clock.end(of: origin), clock.ended).successor
@@ -94,7 +94,7 @@ struct DisplacedRows: TransactionPart {
 extension LoadedRow {
   /// Whether another row may have its key.
   fileprivate func isFree(in table: RecordTable) -> Bool {
-    values == nil && isDeleted(by: table.rules) && state.placement == .inTable
+    values == nil && isDeleted && state.placement == .inTable
       && state.endedLives.isEmpty && state.hold == nil && state.filtering == nil
       // Where edits win, what was added to a deleted row's counter is there still.
       && state.row?.clock.shares.isEmpty == true

@@ -19,7 +19,7 @@ struct FollowedReferences: TransactionPart {
       for link in tables.links(from: row.place) where !link.own.isEmpty {
         try follow(row.rowKey, by: link)
       }
-      guard row.hasNewMoves, !row.isDeleted(by: tables[row.place].rules) else { continue }
+      guard row.hasNewMoves, !row.isDeleted else { continue }
       for link in tables.links(to: row.place) where !link.own.isEmpty {
         for child in try children(of: row, by: link) { try follow(child, by: link) }
       }
@@ -39,17 +39,17 @@ struct FollowedReferences: TransactionPart {
   private func follow(_ key: RowKey, by link: TableLink) throws(SQLiteError) {
     for _ in 0..<RenamedRows.longestChain {
       guard let row = try transaction.row(key), let version = row.state.row,
-        !row.isDeleted(by: tables[row.place].rules),
+        !row.isDeleted,
         let life = version.life(ofReference: link.columns, telling: link.own),
         let values = version.storedValues(of: link.columns)
       else { return }
       let parent = try transaction.row(spelled: values, in: link.parent)
       // Whose key is nobody's now is settled when everything has come.
-      guard !parent.isDeleted(by: tables[link.parent].rules),
+      guard !parent.isDeleted,
         let move = parent.state.row?.clock.move(ofLife: life),
-        let (place, next) = try transaction.place(ofRow: move.name), place == link.parent
+        let next = try transaction.key(ofRow: move.name, in: link.parent)
       else { return }
-      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: place))
+      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: link.parent))
       if link.isInKeyOfChild {
         _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: spelled)
         return

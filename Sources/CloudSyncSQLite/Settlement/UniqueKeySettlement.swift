@@ -16,7 +16,7 @@ struct UniqueKeySettlement: TransactionPart {
     _ key: RowKey
   ) throws(SQLiteError) -> Bool {
     guard let row = try transaction.row(key), row.state.placement.isOfUniqueKey,
-      !row.isDeleted(by: transaction.tables[row.place].rules),
+      !row.isDeleted,
       let policy = transaction.tables[row.place].uniqueKeys, let version = row.state.row
     else { return false }
     if taken.contains(key) { return true }

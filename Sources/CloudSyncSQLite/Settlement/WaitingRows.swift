@@ -43,9 +43,8 @@ struct WaitingRows: TransactionPart {
     _ key: RowKey
   ) throws(SQLiteError) {
     guard let place = transaction.tables.place(ofID: key.table) else { return }
-    let rules = transaction.tables[place].rules
     for link in transaction.tables.links(from: place) {
-      guard let row = try transaction.row(key), !row.isDeleted(by: rules),
+      guard let row = try transaction.row(key), !row.isDeleted,
         let consequence = transaction.tables.consequence(of: link)
       else { continue }
       let former = try transaction.formerParent(of: row, by: link)
@@ -90,7 +89,7 @@ struct WaitingRows: TransactionPart {
   /// - Returns: False if the record has nothing.
   private func bringBack(_ parent: LoadedRow) throws(SQLiteError) -> Bool {
     let table = transaction.tables[parent.place]
-    guard table.rules.deletes == .editWins, let row = parent.state.row,
+    guard let row = parent.state.row,
       table.columns.allSatisfy({ row.value(of: $0) != nil })
     else { return false }
     try transaction.edit(.restored([]), of: parent)

@@ -45,7 +45,7 @@ struct CarriedRows: TransactionPart {
         aside: rest?.aside ?? []
       )
     )
-    return StoredState(state, policy: table.rules.deletes) { name in
+    return StoredState(state) { name in
       rest?.columns.place(of: name) == nil
         && table.places.number(of: renamedColumns[name] ?? name) != nil
     }
@@ -138,6 +138,7 @@ struct CarriedRows: TransactionPart {
         try renameMoves(of: &life)
         if let life { row.state.endedLives[place] = life }
       }
+      try renameMoves(of: &row.state.former)
     }
     transaction.keep(row)
   }
@@ -159,6 +160,6 @@ struct CarriedRows: TransactionPart {
       ofKey: RecordName.key(of: name),
       recordType: table.format.recordType
     )
-    return try transaction.place(ofRow: digest)?.key.name ?? digest
+    return try transaction.key(ofRow: digest, in: place)?.name ?? digest
   }
 }

@@ -15,6 +15,7 @@ import CloudSyncSQLiteSupport
 /// cloudsync_unfetched(record_name, …)  records that a page could not bring, to be looked up
 /// cloudsync_assets(digest, …)          the files of BLOBs that are on their way
 /// cloudsync_former_keys(name, …)       which row had a key last that others refer to
+/// cloudsync_long_keys(table_id, …)     the keys that are too long for the names of records, by their digests
 /// cloudsync_facts(key, value)          small facts: the zone, the token, what the session has learnt
 /// cloudsync_status                     a view: the status of every row
 /// ```
@@ -26,6 +27,7 @@ enum EngineTables {
   static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
     let isNew = try OutboxSchema.installedVersion(on: connection) == nil
     try OutboxSchema.prepare(on: connection)
+    try sqlite { () throws(SQLiteError) in try connection.execute(LongKeys.table) }
     guard isNew else { return }
     try sqlite { () throws(SQLiteError) in
       for table in [
@@ -44,7 +46,8 @@ enum EngineTables {
   private static let names = [
     "cloudsync_activity", "cloudsync_assets", "cloudsync_circle", "cloudsync_clock",
     "cloudsync_departed", "cloudsync_facts", "cloudsync_foreign_records", "cloudsync_former_keys",
-    "cloudsync_info", "cloudsync_known", "cloudsync_outbox", "cloudsync_pending",
+    "cloudsync_info", "cloudsync_known", "cloudsync_long_keys", "cloudsync_outbox",
+    "cloudsync_pending",
     "cloudsync_seen", "cloudsync_status", "cloudsync_tables", "cloudsync_tombstones",
     "cloudsync_unfetched",
   ]

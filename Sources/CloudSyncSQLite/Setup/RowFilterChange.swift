@@ -38,8 +38,7 @@ struct RowFilterChange {
     let filtering = RowFiltering(transaction: transaction)
     let held = try PendingRows(connection: connection).filteredTables()
     let isOutdated = isNewSchema && !held.isEmpty
-    let places = try filtering.tablesDecidedOtherwise()
-    guard isOutdated || places != nil else { return }
+    guard isOutdated ? true : try filtering.isDecidedOtherwise() else { return }
     try transaction.readOutbox()
     try filtering.takeOver(isOutdated: isOutdated)
     try transaction.finish()

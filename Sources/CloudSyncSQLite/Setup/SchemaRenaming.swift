@@ -21,8 +21,8 @@ struct SchemaRenaming {
 ///
 /// SQLite rewrites triggers for whatever is renamed, so their texts tell. Where a migration has removed them, a
 /// name that has come counts as one that has gone if nothing else about it is another; a table's also if it has the same
-/// key, all the columns and some of the rows, or most rows as they were under whatever names of columns, and a column's
-/// also if it has what the only one that has gone had.
+/// key, all the columns, under whatever names, and most rows as they were, and a column's also if it has what the only one
+/// that has gone had.
 struct SchemaRenamingSearch {
   let connection: SQLiteConnection
   let schema: DatabaseSchema
@@ -78,7 +78,7 @@ struct SchemaRenamingSearch {
     // A rebuild may have changed it besides; then its rows tell.
     var alike: [String] = []
     for table in others where declaration.hasColumns(in: table) {
-      if try hasKnownRows(of: former, in: table) { alike.append(table.name) }
+      if try hasRows(of: former, as: table, renamed: [:]) { alike.append(table.name) }
     }
     if alike.isEmpty {
       for table in others where try isCarried(former, declaration, as: table) {
@@ -96,28 +96,35 @@ struct SchemaRenamingSearch {
   ) throws(SQLiteError) -> Bool {
     let renamed = try columnsByDeclaration(of: former, as: table)
     let isThere = { (name: String) in table.columns.contains { $0.name == name } }
-    guard declaration.columns.allSatisfy({ isThere(renamed[$0.name] ?? $0.name) }),
-      try hasKnownRows(of: former, in: table, renamed: renamed)
-    else { return false }
-    return
-      try ReplacedColumn(connection: connection, former: former, table: table, renamed: renamed)
-      .isWholeCarried() ?? true
+    guard declaration.columns.allSatisfy({ isThere(renamed[$0.name] ?? $0.name) }) else {
+      return false
+    }
+    return try hasRows(of: former, as: table, renamed: renamed)
   }
 
-  /// Whether any row that is known of a table is in another one.
-  private func hasKnownRows(
+  /// Whether rows that are known of a table are in another one as they were, as far as anything tells that.
+  ///
+  /// Keys alone tell nothing: many tables begin with a row 1. Where a table has no more than its key most rows that are
+  /// known have to be there.
+  private func hasRows(
     of former: RegisteredTable,
-    in table: TableSchema,
-    renamed: [String: String] = [:]
+    as table: TableSchema,
+    renamed: [String: String]
   ) throws(SQLiteError) -> Bool {
     let key = former.key(renamed: renamed)
     guard try KeyColumn.read(of: table, in: connection) == key else { return false }
     let isUnknown = CompoundKey.isUnknown(key, in: "r", ofTable: former.id)
+    let query = try connection.prepare(
+      "SELECT count(*) FROM main.\(table.name.quotedName) AS r WHERE NOT (\(isUnknown))"
+    )
+    let found = try query.mapRows { $0.integer(0) }.first ?? 0
+    if found == 0 { return false }
+    if former.columns.count == former.key.count {
+      return try found * 2 >= EngineStorage(connection: connection).count(ofTable: former.id)
+    }
     return
-      try connection.prepare(
-        "SELECT 1 FROM main.\(table.name.quotedName) AS r WHERE NOT (\(isUnknown)) LIMIT 1"
-      )
-      .step()
+      try ReplacedColumn(connection: connection, former: former, table: table, renamed: renamed)
+      .isWholeCarried() ?? true
   }
 
   // MARK: Columns

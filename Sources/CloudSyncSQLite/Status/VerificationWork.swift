@@ -106,7 +106,7 @@ struct VerificationWork: Sendable {
   ) throws(SQLiteError) -> String? {
     let table = conversion.table
     guard let mine = row.state.row else {
-      return version.clock.isDeleted(by: table.rules.deletes)
+      return version.clock.isDeleted
         ? nil : "the cloud has the row, and nothing is known of it here"
     }
     if case .violates(_, let reason) = row.state.placement {
@@ -119,9 +119,9 @@ struct VerificationWork: Sendable {
     guard let known = row.state.known, let tag = record.changeTag,
       UTF8Bytes.equal(known.tag, tag)
     else { return "the cloud has another version than the one that is known here" }
-    let isDeleted = row.isDeleted(by: table.rules)
+    let isDeleted = row.isDeleted
     if isDeleted, row.values != nil { return "the row is deleted, and still in the table" }
-    if isDeleted != version.clock.isDeleted(by: table.rules.deletes) {
+    if isDeleted != version.clock.isDeleted {
       return isDeleted
         ? "the row is deleted here, and not in the cloud"
         : "the row is deleted in the cloud, and not here"
@@ -165,7 +165,7 @@ struct VerificationWork: Sendable {
         if seen.contains(RowKey(table: table.id, key: rowKey)) { continue }
         let row = try transaction.row(try table.key(rowKey), in: place)
         // A tombstone may have been purged.
-        if row.isDeleted(by: table.rules) { continue }
+        if row.isDeleted { continue }
         note(row.key, of: table, reason: "the cloud does not have the row any more")
       }
     }

@@ -37,6 +37,17 @@ extension Facts {
     if try value(.fetchAll) == nil { try set(.rebuilt, to: nil) }
   }
 
+  // MARK: Long keys
+
+  /// Whether all long keys of a table are noted that rows have of which something is known.
+  func hasIndexedKeys(of table: Int64) throws(SQLiteError) -> Bool {
+    try tables(in: .indexedKeys).contains(table)
+  }
+
+  func noteIndexedKeys(of table: Int64) throws(SQLiteError) {
+    try setTables(try tables(in: .indexedKeys) + [table], as: .indexedKeys)
+  }
+
   // MARK: Tables that were left out
 
   /// Notes that the zone of tables is gone which no engine has synchronized meanwhile.

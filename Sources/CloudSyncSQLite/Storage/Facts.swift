@@ -70,6 +70,8 @@ struct Facts {
     case triedKinds = "tried_kinds"
     /// The latest date that a record had in the cloud, in milliseconds since 1970.
     case cloudTime = "cloud_time"
+    /// The tables all of whose long keys are noted.
+    case indexedKeys = "indexed_keys"
     /// The conditions of the rows that are sent, by which an engine has decided last which rows stay here.
     case rowFilters = "row_filters"
     /// The journal mode that the file had before a tool wrote it, which it gets back when it is detached.

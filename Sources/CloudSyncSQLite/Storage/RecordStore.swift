@@ -36,6 +36,7 @@ struct RecordStore {
   let fieldValue: @Sendable (_ place: Int, SQLiteValue) -> FieldValue
 
   private var known: KnownRows { KnownRows(connection: connection) }
+  private var longKeys: LongKeys { LongKeys(connection: connection) }
   private var pending: PendingRows { PendingRows(connection: connection) }
 
   /// The state of a row, whose values are those of the columns that can be written; nil if the table has no such row.
@@ -142,7 +143,7 @@ struct RecordStore {
   ) throws(SQLiteError) {
     let place = RowKey(table: table, key: key)
     if state.isSettled, let record = state.known, let row = state.row, let values,
-      !state.isDeleted(by: rules)
+      !state.isDeleted
     {
       let known = KnownRow(
         tag: record.tag,
@@ -153,11 +154,16 @@ struct RecordStore {
       )
       try self.known.save(known, of: place)
       if source == .pending { try pending.remove(place) }
-      return
+      return try longKeys.note(place, named: name)
     }
-    let stored = StoredState(state, policy: rules.deletes) { isStored($0) }
+    let stored = StoredState(state) { isStored($0) }
     if let stored { try pending.save(stored, of: place, named: name) }
     if stored == nil, source == .pending { try pending.remove(place) }
+    if stored == nil {
+      try longKeys.remove(place, named: name)
+    } else {
+      try longKeys.note(place, named: name)
+    }
     if source == .known { try known.remove(place) }
   }
 

@@ -27,12 +27,11 @@ struct StoredState: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - state: The row's state.
-  ///   - policy: What becomes of rows that are deleted here and edited there.
   ///   - isStored: Whether the table has a column of this name.
-  init?(_ state: RecordState, policy: DeletePolicy, isStored: (String) -> Bool) {
+  init?(_ state: RecordState, isStored: (String) -> Bool) {
     guard let row = state.row else { return nil }
     clock = row.clock
-    isTombstone = state.isDeleted(by: policy)
+    isTombstone = state.isDeleted
     let isInTable = state.placement == .inTable && !isTombstone
     kept = row.columns.filter { !isInTable || !isStored($0.name) }
     foreignFields = row.foreignFields

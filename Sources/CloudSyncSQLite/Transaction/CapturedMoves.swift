@@ -226,7 +226,7 @@ struct CapturedMoves {
         isKnown: isFound
       )
     }
-    if row.isDeleted(by: table.rules) { return Life(initial: edit.time, since: version.ended) }
+    if row.isDeleted { return Life(initial: edit.time, since: version.ended) }
     return Life(
       version: version,
       base: row.state.bases,

@@ -70,7 +70,7 @@ struct LoadedRow {
     // A save without them would take them from the record: a fetch of everything brings them first. They go along with a
     // row that gets another key.
     if !forgottenColumns.isEmpty, state.hold == nil, state.isDirty,
-      !state.isDeleted(by: rules) || state.row?.successor != nil
+      !state.isDeleted || state.row?.successor != nil
     {
       state.hold = .nextFetch(missing: nil)
     }
@@ -122,7 +122,7 @@ struct LoadedRow {
   @discardableResult
   mutating func complete(in table: RecordTable) -> Bool {
     guard let version = state.row, let values, state.placement == .inTable,
-      !state.isDeleted(by: table.rules)
+      !state.isDeleted
     else { return false }
     var missing: [VersionedColumn] = []
     for (place, name) in table.columns.enumerated() where version.value(of: name) == nil {
@@ -155,7 +155,7 @@ struct LoadedRow {
       }
       isChangedUnseen = digest != table.digest(of: values, without: added)
     }
-    guard let values, let version = state.row, !state.isDeleted(by: table.rules)
+    guard let values, let version = state.row, !state.isDeleted
     else { return }
     let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in
       guard let place = table.places.number(of: name), !table.isDefault(values[place], at: place),
@@ -177,9 +177,9 @@ struct LoadedRow {
   }
 
   /// Whether the table should have the row and does not: somebody has deleted it unseen.
-  func isLost(by rules: RowRules) -> Bool {
+  var isLost: Bool {
     values == nil && source != .unknown && state.placement == .inTable && !needsWrite
-      && !state.isDeleted(by: rules)
+      && !state.isDeleted
   }
 
   /// The row as the cloud has it, whatever was done to the table unseen.
@@ -227,9 +227,7 @@ struct LoadedRow {
     return former.created < version.created && version.clock.ends(lifeOf: former.clock)
   }
 
-  func isDeleted(by rules: RowRules) -> Bool {
-    state.isDeleted(by: rules)
-  }
+  var isDeleted: Bool { state.isDeleted }
 
   /// What it is found by in the order of ``precedes(_:)``, without the row itself.
   var order: Order { Order(place: place, name: key.name, rowKey: rowKey) }

@@ -112,9 +112,7 @@ struct MovedRows: TransactionPart {
     for winner: RowMove,
     in place: Int
   ) throws(SQLiteError) {
-    guard let (found, key) = try transaction.place(ofRow: move.name), found == place else {
-      return
-    }
+    guard let key = try transaction.key(ofRow: move.name, in: place) else { return }
     let row = try self.row(key, in: place)
     // Of a record that is not known here there is nothing to be joined with; of a life that has gone on counts where.
     guard let version = row.state.row, !move.isUnion, version.clock.move(after: move) == nil else {
@@ -126,7 +124,7 @@ struct MovedRows: TransactionPart {
     next.life = move.nextLife
     next.since = version.clock.lastEnd
     if version.clock.row == move.row, version.created == next.life,
-      !row.isDeleted(by: tables[place].rules)
+      !row.isDeleted
     {
       try leave(row, by: next, version)
     } else {
@@ -151,12 +149,14 @@ struct MovedRows: TransactionPart {
   private func settleArrival(_ key: RecordKey, in place: Int) throws(SQLiteError) {
     let row = try self.row(key, in: place)
     guard let version = row.state.row, let origin = version.clock.row,
-      !row.isDeleted(by: tables[place].rules),
-      case let name = origin.name(ofType: tables[place].format.recordType),
-      let (found, first) = try transaction.place(ofRow: name), found == place,
-      let clock = try self.row(first, in: place).state.row?.clock,
-      let known = clock.move(of: origin)
+      !row.isDeleted,
+      let first = try transaction.key(ofRow: origin.name, in: place),
+      case let former = try self.row(first, in: place),
+      let clock = former.state.row?.clock
     else { return }
+    guard let known = clock.move(of: origin) else {
+      return try leave(former, for: version, named: key.name)
+    }
     // What has brought it here may have followed another row's key, and give way to every key that somebody has given it.
     var arrival =
       clock.moves.last { $0.row == origin && $0.leads(to: key.name) } ?? known
@@ -166,17 +166,39 @@ struct MovedRows: TransactionPart {
     try unite(arrival, into: known, in: place)
   }
 
+  /// Has a row leave the key that it was inserted with, because it has come under another one.
+  ///
+  /// The record that tells of that need not have come yet: until then the row would be here twice, and what is added to a
+  /// counter of both would be two histories of one.
+  private func leave(
+    _ row: LoadedRow,
+    for arrived: RecordVersion,
+    named name: String
+  ) throws(SQLiteError) {
+    guard let version = row.state.row, !row.isDeleted, version.created < arrived.created,
+      version.clock.origin(named: row.key.name) == arrived.clock.row,
+      !UTF8Bytes.equal(row.key.name, name)
+    else { return }
+    var move = version.move(
+      from: row.key.name,
+      to: name,
+      at: arrived.created,
+      arrival: arrived.created
+    )
+    move.ended = arrived.ended
+    try leave(row, by: move, version)
+  }
+
   /// Gives a record what the one has had that its row was before.
   ///
   /// The record need not have come yet: it is made then, and joined with what comes.
   private func hand(_ hand: HandOver, of origin: LoadedRow) throws(SQLiteError) {
     let place = origin.place
-    guard let (found, key) = try transaction.place(ofRow: hand.move.name) else {
+    guard let key = try transaction.key(ofRow: hand.move.name, in: place) else {
       // Its name does not tell its key: that is known when the record comes.
       try reduce(.edited(.withheld(hand)), of: origin.key, in: place)
       return
     }
-    guard found == place else { return }
     let table = tables[place]
     var hand = hand
     hand.version.removeColumns(table.key)
@@ -235,11 +257,9 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) {
     guard let (gone, winning) = try parting(of: move, and: winner, in: place) else { return }
     let kept = winning.last
-    guard let (found, key) = try transaction.place(ofRow: gone.name), found == place else {
-      return
-    }
+    guard let key = try transaction.key(ofRow: gone.name, in: place) else { return }
     let row = try self.row(key, in: place)
-    guard !row.isDeleted(by: tables[place].rules), let (version, isThere) = row.version(after: gone)
+    guard !row.isDeleted, let (version, isThere) = row.version(after: gone)
     else { return }
     var last = version.move(
       from: gone.name,
@@ -277,8 +297,7 @@ struct MovedRows: TransactionPart {
   ) throws(SQLiteError) -> Moves? {
     var moves = Moves(last: move, made: move.isFollowing ? nil : move)
     for _ in 0..<RowMove.limit {
-      guard let (found, key) = try transaction.place(ofRow: moves.last.name), found == place
-      else { return nil }
+      guard let key = try transaction.key(ofRow: moves.last.name, in: place) else { return nil }
       var clock = clocks[key.name]
       if clock == nil { clock = try row(key, in: place).state.row?.clock }
       guard let next = clock?.move(after: moves.last) else { return moves }

@@ -26,7 +26,7 @@ struct ReferenceLives: TransactionPart {
   mutating func noteReferences() throws(SQLiteError) {
     for (key, before) in edited {
       guard let row = try transaction.row(key), let version = row.state.row,
-        !row.isDeleted(by: tables[row.place].rules)
+        !row.isDeleted
       else { continue }
       var references: [ReferenceLife] = []
       for link in tables.links(from: row.place) where !link.own.isEmpty {
@@ -64,7 +64,7 @@ struct ReferenceLives: TransactionPart {
     guard let version = row.state.row else {
       return row.values == nil ? nil : RowLife(created: RecordClock.foundCreation)
     }
-    if row.isDeleted(by: tables[row.place].rules) { return nil }
+    if row.isDeleted { return nil }
     return RowLife(created: version.created, row: version.clock.row)
   }
 }

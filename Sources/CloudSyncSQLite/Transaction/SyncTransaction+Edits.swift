@@ -67,7 +67,7 @@ extension SyncTransaction {
     let table = tables[place]
     // What SQLite has done by itself is no edit.
     if case .updated(_, let time) = edit, time > .zero, case .violates = row.state.placement,
-      row.isDeleted(by: table.rules), let values = row.values
+      row.isDeleted, let values = row.values
     {
       // It was to be gone and could not go: who edits it makes it anew, whole.
       try reduce(.edited(.inserted(table.edits(of: values), at: time)), of: key, in: place)

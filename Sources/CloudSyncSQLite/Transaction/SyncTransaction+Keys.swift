@@ -79,14 +79,22 @@ extension SyncTransaction {
   /// A name that has no more than a key's digest is looked for among the long keys of what is known.
   func place(ofRecord name: String) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
     if let found = tables.place(ofRecord: name) ?? digestKeys[name] { return found }
-    return try DigestName(name, in: self)?.knownRow { UTF8Bytes.equal($0.name, name) }
+    return try DigestName(name, in: self)?.knownRow()
   }
 
-  /// The same of a record that a row's history tells of: its name may tell the digest of a key that fits into it, since the
-  /// table had a longer name once.
-  func place(ofRow name: String) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
-    if let found = tables.place(ofRecord: name) ?? digestKeys[name] { return found }
-    return try DigestName(name, in: self)?.row()
+  /// The key of a row of a table that the history of another one of its rows tells of by its record's name.
+  ///
+  /// Whatever key a row gets, it stays in its table. So of the name its key alone counts: the table may have been called
+  /// otherwise when it was noted, and the name may tell the digest of a key that fits into it now.
+  func key(ofRow name: String, in place: Int) throws(SQLiteError) -> RecordKey? {
+    let name = RecordName.name(
+      ofKey: RecordName.key(of: name),
+      recordType: tables[place].format.recordType
+    )
+    if let found = tables.place(ofRecord: name) ?? digestKeys[name] {
+      return found.place == place ? found.key : nil
+    }
+    return try DigestName(name, in: self)?.row()?.key
   }
 }
 
@@ -110,12 +118,36 @@ private struct DigestName: TransactionPart {
     if let row = transaction.rows.values.first(where: { $0.place == place && isMeant($0.key) }) {
       return (place, row.key)
     }
-    return try knownRow(where: isMeant)
+    // Of one that fits into a name now the digest is noted nowhere.
+    if let found = try knownRow() { return found }
+    return try knownRow(where: isMeant, longest: RecordRules.maximumNameLength)
+  }
+
+  /// The row whose record's name has the digest, among those that are known.
+  func knownRow() throws(SQLiteError) -> (place: Int, key: RecordKey)? {
+    let table = tables[place]
+    let name = "\(digest):\(table.format.recordType)"
+    if try facts.hasIndexedKeys(of: table.id) == false {
+      // What an earlier version has stored is noted now.
+      _ = try knownRow(where: { (key: RecordKey) throws(SQLiteError) in
+        try stored.longKeys.note(table.rowKey(of: key), named: key.name)
+        return false
+      })
+      try facts.noteIndexedKeys(of: table.id)
+    }
+    for key in try stored.longKeys.keys(named: name, in: table.id) {
+      let found = try table.key(key)
+      guard UTF8Bytes.equal(found.name, name), try stored.knows(RowKey(table: table.id, key: key))
+      else { continue }
+      return (place, found)
+    }
+    return nil
   }
 
   /// A row among those with long keys of what is known.
-  func knownRow(
-    where isMeant: (RecordKey) -> Bool
+  private func knownRow(
+    where isMeant: (RecordKey) throws(SQLiteError) -> Bool,
+    longest: Int = .max
   ) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
     let table = tables[place]
     // A digest stands for what does not fit into a name, of which each byte of a key takes three at most.
@@ -126,14 +158,14 @@ private struct DigestName: TransactionPart {
         SELECT key FROM (
           SELECT key FROM cloudsync_known WHERE table_id = ?1
           UNION ALL SELECT key FROM cloudsync_pending WHERE table_id = ?1
-        ) WHERE length(CAST(key AS BLOB)) >= ?2
+        ) WHERE length(CAST(key AS BLOB)) BETWEEN ?2 AND ?3
         """
       )
-      .bind(table.id, at: 1).bind(Int64(room / 4), at: 2)
+      .bind(table.id, at: 1).bind(Int64(room / 4), at: 2).bind(Int64(longest), at: 3)
     defer { query.reset() }
     while try query.step() {
       let key = try table.key(query.value(0))
-      if isMeant(key) { return (place, key) }
+      if try isMeant(key) { return (place, key) }
     }
     return nil
   }

@@ -322,7 +322,7 @@ extension SyncTransaction {
   func noteTombstone(_ row: LoadedRow, of record: Record) throws(SQLiteError) {
     // The mark of who is about to delete it makes it no younger.
     guard purgeAge != nil, let date = record.modificationDate,
-      row.isDeleted(by: tables[row.place].rules), let known = row.state.known,
+      row.isDeleted, let known = row.state.known,
       known.clock.purge == nil
     else { return }
     try stored.tombstones.note(row.rowKey, at: date.nanoseconds / 1_000_000)

@@ -16,7 +16,7 @@ struct UnseenEdits: TransactionPart {
     let row = try row(key, in: place)
     // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
     if row.isOutdated { return }
-    if row.isLost(by: tables[place].rules), try transaction.fullFetch() == .restores {
+    if row.isLost, try transaction.fullFetch() == .restores {
       // Of edits that were not sent the values are gone with the row.
       return keep(row.restored(to: version))
     }
@@ -48,7 +48,7 @@ struct UnseenEdits: TransactionPart {
     beside version: RecordVersion
   ) throws(SQLiteError) {
     guard row.state.placement == .inTable, let values = row.values, let mine = row.state.row,
-      !row.isDeleted(by: tables[row.place].rules),
+      !row.isDeleted,
       try facts.unreconciledTables().contains(row.rowKey.table)
     else { return }
     try takeCounters(of: row)
@@ -178,7 +178,7 @@ struct UnseenEdits: TransactionPart {
   ) throws(SQLiteError) {
     let table = tables[row.place]
     guard let mine = row.state.row, row.values != nil, row.state.placement == .inTable,
-      !row.isDeleted(by: table.rules), !row.isOutdated
+      !row.isDeleted, !row.isOutdated
     else { return }
     var changed: [ColumnEdit] = []
     for edit in row.columns(before: edits, in: table)

@@ -34,7 +34,7 @@ struct RowUnion: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     let row = try transaction.adopted(row.key, in: row.place)
     let table = transaction.tables[row.place]
-    guard var moved = row.state.row, !row.isDeleted(by: table.rules) else { return false }
+    guard var moved = row.state.row, !row.isDeleted else { return false }
     for (name, value) in zip(columns, values) {
       let time = moved.clock.time(of: name).map(\.successor) ?? .zero
       moved.set(
@@ -46,7 +46,7 @@ struct RowUnion: TransactionPart {
     }
     let kept = try transaction.adopted(table.format.key(spelled: spelled), in: row.place)
     if kept.rowKey == row.rowKey { return false }
-    let isThere = !kept.isDeleted(by: table.rules)
+    let isThere = !kept.isDeleted
     let changes =
       isThere
       ? self.columns(of: kept.state.row ?? RecordVersion(), and: moved, in: table)
@@ -103,7 +103,7 @@ struct RowUnion: TransactionPart {
     guard let found = try transaction.row(key) else { return }
     let row = try transaction.adopted(found.key, in: found.place)
     let table = transaction.tables[row.place]
-    guard let version = row.state.row, !row.isDeleted(by: table.rules),
+    guard let version = row.state.row, !row.isDeleted,
       transaction.tables.refers(version, by: link, to: old)
     else { return }
     if link.isInKeyOfChild {

@@ -41,7 +41,7 @@ struct RowWriting: TransactionPart {
     let found = sorted.compactMap { transaction.rows[$0.rowKey] }
     var nodes: [DependencyOrder.Node] = []
     for row in found {
-      let isDeleted = row.isDeleted(by: tables[row.place].rules)
+      let isDeleted = row.isDeleted
       nodes.append(
         DependencyOrder.Node(
           name: row.key.name,
@@ -67,7 +67,10 @@ struct RowWriting: TransactionPart {
     guard let version = row.state.row else { return [] }
     var names: [String] = []
     for link in tables.links(from: row.place) {
-      guard let values = version.storedValues(of: link.columns) else { continue }
+      guard let values = version.storedValues(of: link.columns),
+        try FoundReference(transaction: transaction, row: row, link: link).isToNobody(values)
+          == false
+      else { continue }
       let parent = tables[link.parent]
       if link.refersToKey {
         let key = parent.format.key(spelled: values)
@@ -96,10 +99,9 @@ struct RowWriting: TransactionPart {
     having values: [SQLiteValue],
     by link: TableLink
   ) -> RowKey? {
-    let rules = tables[link.parent].rules
-    return transaction.loose.parents(having: values, by: link, in: transaction)
+    transaction.loose.parents(having: values, by: link, in: transaction)
       .filter { key in
-        guard let row = transaction.rows[key], row.needsWrite, !row.isDeleted(by: rules),
+        guard let row = transaction.rows[key], row.needsWrite, !row.isDeleted,
           let version = row.state.row
         else { return false }
         return tables.has(version, values: values, of: link)
@@ -108,7 +110,7 @@ struct RowWriting: TransactionPart {
   }
 
   private func isParentMissing(of key: RowKey) throws(SQLiteError) -> Bool {
-    guard let row = transaction.rows[key], !row.isDeleted(by: tables[row.place].rules) else {
+    guard let row = transaction.rows[key], !row.isDeleted else {
       return false
     }
     for name in try parents(of: row) where try isInTable(name) == false { return true }
@@ -122,7 +124,7 @@ struct RowWriting: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     let row = try row(key, in: place)
     guard row.state.row != nil else { return false }
-    return row.isDeleted(by: tables[place].rules) || row.waitsForParent
+    return row.isDeleted || row.waitsForParent
   }
 
   /// Whether the row of a record is in its table, and stays there.
@@ -183,7 +185,7 @@ struct RowWriting: TransactionPart {
   /// - Throws: SQLite's reason.
   func write(_ key: RowKey, isInCircle: Bool = false) throws(SQLiteError) -> Bool {
     guard let row = transaction.rows[key] else { return false }
-    let isDeleted = row.isDeleted(by: tables[row.place].rules)
+    let isDeleted = row.isDeleted
     if isDeleted, row.values != nil, !isInCircle, try transaction.isReferredTo(row) {
       try deferDeletion(of: row)
       return false
@@ -222,7 +224,7 @@ struct RowWriting: TransactionPart {
   private func place(_ key: RowKey, attempt: Int = 0) throws(SQLiteError) -> Bool {
     guard var row = transaction.rows[key] else { return false }
     let table = tables[row.place]
-    let isDeleted = row.isDeleted(by: table.rules)
+    let isDeleted = row.isDeleted
     let former = row.values
     var placement = try writeInTable(row, as: isDeleted ? nil : row.state.row)
     if case .violates(let code, _) = placement, SQLiteError.isUnique(code), !isDeleted {

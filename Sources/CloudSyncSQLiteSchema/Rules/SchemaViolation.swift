@@ -53,6 +53,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let unknownOption = Self("unknownOption")
     /// The default of a column is no constant, so it may differ from device to device.
     public static let computedDefault = Self("computedDefault")
+    /// Rows refer to rows that are not there, so devices that enforce foreign keys cannot store them.
+    public static let danglingReference = Self("danglingReference")
   }
 
   /// The rule.

@@ -103,9 +103,8 @@ final class EqualityChecker: ZoneLossChecker {
     }
     let records = records.filter { record in
       // Tombstones tell of rows that are nowhere.
-      let policy = device.schema.deletes(of: record.recordType)
-      return record.recordID.name != ZoneRecord.name
-        && RecordContent(record)?.isDeleted(by: policy) != true
+      record.recordID.name != ZoneRecord.name
+        && RecordContent(record)?.isDeleted != true
     }
     for record in records where !orphans.contains(record.recordID.name) {
       let name = RecordName.parse(record.recordID.name)

@@ -33,6 +33,8 @@ struct RowOracle {
     {
       return text
     }
+    // Whose policy decides is told by the versions that have met: all devices end alike, one way or the other.
+    if table.name == "items", schema.hasMixedDeletes, !history.deletions.isEmpty { return nil }
     // Two of them may have become one.
     if table.name == "items", schema.uniqueness == .merged { return nil }
     if row == nil, history.insertions.allSatisfy(\.isOfReplacedFile) { return nil }

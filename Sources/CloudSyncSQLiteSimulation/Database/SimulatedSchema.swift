@@ -90,6 +90,10 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// The collation of the items' keys.
   var collation = "BINARY"
   var itemDeletes = DeletePolicy.deleteWins
+  /// Whether keys are changed and counters added to all the time.
+  var isRestless = false
+  /// Whether every other device has the other policy.
+  var hasMixedDeletes = false
   /// Whether there are uses.
   var hasUses = false
   /// Whether all databases have the same rows from the beginning.
@@ -117,6 +121,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     isSeeded = random.chance(1, in: 4)
     orphans = random.pick([.restoreParent, .restoreParent, .deleteChildren, .detachChildren])
     if random.chance(1, in: 4) { cascades = .restoreParent }
+    hasMixedDeletes = random.chance(1, in: 6)
+    isRestless = random.chance(1, in: 6)
   }
 
   package init(action: Action) { self.action = action }
@@ -149,8 +155,17 @@ package struct SimulatedSchema: Sendable, Hashable {
     }
   }
 
-  /// What becomes of a table's rows that are deleted here and edited there.
-  func deletes(of table: String) -> DeletePolicy { table == "items" ? itemDeletes : .deleteWins }
+  /// What becomes of a table's rows that are deleted here and edited there; where devices do not agree edits may win.
+  func deletes(of table: String) -> DeletePolicy {
+    if table != "items" { return .deleteWins }
+    return hasMixedDeletes ? .editWins : itemDeletes
+  }
+
+  /// The same as the items' policy of one device.
+  func itemDeletes(onDevice number: Int) -> DeletePolicy {
+    guard hasMixedDeletes, number % 2 == 1 else { return itemDeletes }
+    return itemDeletes == .editWins ? .deleteWins : .editWins
+  }
 
   /// The tables of which an engine may send some rows only: a collision of unique values ends otherwise where it does.
   func filteredTables(version: Version) -> [String] {

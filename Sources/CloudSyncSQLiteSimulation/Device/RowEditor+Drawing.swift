@@ -30,7 +30,8 @@ extension RowEditor {
       try rename(row, to: other, number: edit.number)
       if edits.count > former { return .keyChanged }
     }
-    if draw(.keyGiven), ["lists", "notes", "items"].contains(row.table) {
+    let isRestless = schema.isRestless && edit.number % 5 == 0
+    if draw(.keyGiven) || isRestless, ["lists", "notes", "items"].contains(row.table) {
       let key = SQLiteValue.text("k\(number)n\(edit.number)")
       let next = RowID(table: row.table, key: [key])
       if isSwap {

@@ -31,7 +31,9 @@ struct RowEditor {
     guard let former = try values(of: row, in: table) else {
       return try insert(row, column: column, value: value, number: number, in: table)
     }
-    if column == "a", number % 3 == 0, let counter = table.counter {
+    if schema.isRestless ? number % 3 != 1 : column == "a" && number % 3 == 0,
+      let counter = table.counter
+    {
       let amount = number % 2 == 0 ? number : -number
       let name = counter.sql
       return try change(row, in: table, to: "\(name) = \(name) + \(amount)", from: former) {

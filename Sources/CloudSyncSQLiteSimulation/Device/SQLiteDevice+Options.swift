@@ -17,7 +17,7 @@ extension SQLiteDevice {
     var lists = options.defaultTable
     lists.merging.columns["n"] = .counter
     var items = lists
-    items.merging.deletes = schema.itemDeletes
+    items.merging.deletes = schema.itemDeletes(onDevice: setup.number)
     switch schema.uniqueness {
     case .none: break
     case .merged: items.uniqueKeys = .merge

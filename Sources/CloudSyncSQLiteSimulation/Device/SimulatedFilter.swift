@@ -18,13 +18,11 @@ struct SimulatedFilter: Sendable {
 
   var table: String
   var kind: Kind
-  /// What becomes of its rows that are deleted here and edited there.
-  var deletes: DeletePolicy
 
   /// Whether a record may be sent: it is of another table, of a deleted row, or of a row that matches.
   func allows(_ record: Record) -> Bool {
     guard record.recordType == table, case .int64(let born)? = record["born"],
-      RecordContent(record)?.isDeleted(by: deletes) == false
+      RecordContent(record)?.isDeleted == false
     else { return true }
     switch kind {
     case .byBirth: return born % 2 == 0
@@ -46,11 +44,7 @@ extension SQLiteDevice {
       else { return false }
       let table = history.filters.pick(tables)
       let kind = history.filters.pick(SimulatedFilter.Kind.allCases)
-      history.filter = SimulatedFilter(
-        table: table,
-        kind: kind,
-        deletes: schema.deletes(of: table)
-      )
+      history.filter = SimulatedFilter(table: table, kind: kind)
       history.filtered.insert(table)
       return true
     }

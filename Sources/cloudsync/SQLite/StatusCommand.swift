@@ -217,7 +217,8 @@ extension SyncMetadata.HeldRecord {
   var words: String {
     switch status {
     case .parked(_, let reason): Words.line(reason)
-    case .waiting(let name): "it needs the record \(name)"
+    case .waiting(let name):
+      "it needs the record \(name), which has not come: mend its reference in a copy that has the row"
     case .clean, .dirty, .local, .inFlight: status.name
     }
   }

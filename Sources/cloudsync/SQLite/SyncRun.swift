@@ -177,10 +177,16 @@ final class SyncRun {
     return try target.naming { try result.get() }
   }
 
-  /// Names rows that are left out.
+  /// Names rows that are left out, and, the first time or where everything is compared, those that other copies cannot
+  /// store.
   private func warn(console: Console) throws {
     let rows = try target.naming { try engine.unnamedRows(limit: 3) }
     for row in rows { console.note("warning: \(request.path): \(row.reason)") }
+    warnOfReplacedRows(console: console)
+    try warnOfDanglingReferences(console: console)
+  }
+
+  private func warnOfReplacedRows(console: Console) {
     let replaced = replaced.withLock { rows in
       defer { rows = nil }
       return rows ?? []
@@ -193,6 +199,14 @@ final class SyncRun {
         + " the cloud's (\(name)\(others)); if these were different rows with the same key, take this copy's from"
         + " a backup and give them keys of their own"
     )
+  }
+
+  private func warnOfDanglingReferences(console: Console) throws {
+    guard request.place == nil || request.isVerifying else { return }
+    let dangling = try target.naming { try engine.danglingReferences() }
+    for warning in SchemaViolation.warnings(of: dangling) {
+      console.note("warning: \(request.path): \(warning.reason)")
+    }
   }
 
   /// Gives the session a moment to note what it has announced, so that it is not announced again.

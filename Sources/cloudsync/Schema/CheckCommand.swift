@@ -23,7 +23,8 @@ enum CheckCommand {
         --unique-newest or --unique-merge.
 
         Columns that look like references to an integer key and are not declared are listed too, by their names
-        and values: “cloudsync migrate” changes them only if they are named with --follow.
+        and values: “cloudsync migrate” changes them only if they are named with --follow. So are rows that refer
+        to no row: a copy that lacks such a row keeps it waiting until its reference is mended.
         """,
       run: run
     )
@@ -81,8 +82,12 @@ enum CheckCommand {
     let references = try target.naming {
       try SyncEngine.undeclaredReferences(in: database, to: tables.filter(options.changesKey(of:)))
     }
+    let dangling = try target.naming {
+      try SyncEngine.danglingReferences(in: database, tables: tables)
+    }
     let found =
       violations + references.filter { $0.evidence != .guess }.map { SchemaViolation($0) }
+      + SchemaViolation.warnings(of: dangling)
     let report = Report(of: target.path, tables: tables, violations: found)
     if arguments.has("--json") {
       console.line(try JSONText.block(for: report))

@@ -40,7 +40,7 @@ extension RowMutant {
       (.forgetsRestorations, .restored):
       mistaken = nil
     case (.insertsLate, .inserted(let columns, _)):
-      if let row = state.row, row.clock.isDeleted(by: rules.deletes) {
+      if let row = state.row, row.clock.isDeleted {
         mistaken = .inserted(columns, at: row.created)
       }
     case (.updatesWithoutTime, .updated(let columns, _)):
@@ -75,7 +75,7 @@ extension RowMutant {
       }
     }
     if self == .insertsLate, case .inserted = mistaken, let created = former?.created,
-      former?.clock.isDeleted(by: rules.deletes) == true
+      former?.clock.isDeleted == true
     {
       state.row?.created = created
     }
@@ -92,11 +92,11 @@ extension RowMutant {
     beside state: inout RecordState,
     _ rules: RowRules
   ) -> RecordVersion? {
-    let isDeleted = version.clock.isDeleted(by: rules.deletes)
+    let isDeleted = version.clock.isDeleted
     switch self {
     case .ignoresCloud where state.isDirty: return nil
     case .ignoresTombstones where isDeleted && state.row != nil: return nil
-    case .ignoresNewLives where !isDeleted && state.row != nil && state.isDeleted(by: rules):
+    case .ignoresNewLives where !isDeleted && state.row != nil && state.isDeleted:
       return nil
     case .givesInToCloud where state.isDirty: state.row = version
     case .prefersCloud where state.isDirty:
@@ -156,7 +156,7 @@ extension RowMutant {
     case (.absenceTakesAll, .vanished), (.absenceTakesAll, .absent):
       state = RecordState()
       return [.forget]
-    case (.forgetsTombstones, .zoneReplaced) where state.isDeleted(by: rules):
+    case (.forgetsTombstones, .zoneReplaced) where state.isDeleted:
       state = RecordState()
       return [.forget]
     default: return state.reduceSoundly(event, rules: rules)

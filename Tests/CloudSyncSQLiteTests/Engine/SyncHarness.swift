@@ -51,6 +51,7 @@ final class SyncHarness {
   private let writes = Locked(0)
   let zoneID = ZoneID(name: "Data")
   private let owner = AccountIdentity("owner")
+  private let consoleRequests = Locked<UInt64>(0)
 
   /// Puts something between the devices and the cloud.
   var handler: (any OperationHandler) -> any OperationHandler = { $0 }
@@ -165,14 +166,24 @@ final class SyncHarness {
 
   /// Has somebody remove a record with another tool.
   func remove(_ name: String) throws {
+    modify(ModifyOperation(recordIDsToDelete: [RecordID(name: name, zoneID: zoneID)]))
+  }
+
+  /// Has somebody save a record with another tool, over the one that the cloud has.
+  func save(_ record: Record) throws { modify(ModifyOperation(records: [record])) }
+
+  private func modify(_ operation: ModifyOperation) {
     let console = cloud.connect(device: "console", account: owner, zoneID: zoneID)
+    let number = consoleRequests.withLock { number in
+      number += 1
+      return number
+    }
     let context = RequestContext(
-      attempt: Attempt(epoch: 1, number: 1),
-      writeToken: WriteToken(nonce: 1, number: 1),
+      attempt: Attempt(epoch: 1, number: number),
+      writeToken: WriteToken(nonce: 1, number: number),
       deadline: .distantFuture
     )
-    let removal = ModifyOperation(recordIDsToDelete: [RecordID(name: name, zoneID: zoneID)])
-    console.perform(.modify(removal), context: context) { result in
+    console.perform(.modify(operation), context: context) { result in
       #expect(throws: Never.self) { try result.get() }
     }
   }

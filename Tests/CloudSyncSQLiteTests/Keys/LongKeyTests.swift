@@ -181,6 +181,54 @@ struct LongKeyTests {
     try await check(devices, notes: ["'text'|1|'b'|'two'"], marks: ["'text'|1|'b'|'m'"], "gone")
   }
 
+  @Test("Edits of a row reach it that had a key which no record has room for, and has left it")
+  func passedKey() async throws {
+    let devices = try ["mac", "phone", "pad"]
+      .map { try device($0, Self.schema("TEXT"), deletes: .deleteWins) }
+    let (mac, phone, pad) = (devices[0], devices[1], devices[2])
+    try mac.execute("INSERT INTO notes VALUES('a', 'one')", at: 1_000)
+    try bench.sync(mac, phone, pad)
+    pad.engine.stop()
+    try pad.execute(
+      "UPDATE notes SET v = 'two'; INSERT INTO marks VALUES('m', 'a')",
+      at: 2_000
+    )
+    for (minute, key) in [
+      (1, "printf('%.*c', 1100000, 'x')"), (2, "printf('%.*c', 1100001, 'x')"), (3, "'b'"),
+    ] {
+      try mac.execute("UPDATE notes SET k = \(key)", at: Int64(minute) * 60_000)
+      try bench.sync(mac, phone)
+    }
+    try bench.sync(pad, mac, phone)
+    try bench.sync(pad, mac, phone)
+    try await check(devices, notes: ["'text'|1|'b'|'two'"], marks: ["'text'|1|'b'|'m'"], "passed")
+  }
+
+  @Test("A row is found by the digest of its key, however many others there are")
+  func proportional() throws {
+    func steps(_ count: Int) throws -> Int {
+      let bench = SyncHarness()
+      let schema = "CREATE TABLE notes(k TEXT PRIMARY KEY NOT NULL, v TEXT)"
+      let mac = try bench.device("mac", schema, tables: ["notes"])
+      let phone = try bench.device("phone", schema, tables: ["notes"])
+      let rows = (0..<count).map { "(printf('%.*c', 300, 'x') || \($0), 'v')" }
+      try mac.execute("INSERT INTO notes VALUES\(rows.joined(separator: ", "))", at: 1_000)
+      try bench.sync(mac, phone)
+      let names = try bench.cloudNames().sorted()
+      // The first time all are looked at.
+      try bench.remove(names[0])
+      try bench.sync(phone)
+      try bench.remove(names[1])
+      let steps = try StatementSteps.count(of: { try phone.database.write($0) }) {
+        try bench.sync(phone)
+      }
+      #expect(try phone.lines("SELECT count(*) FROM notes") == ["\(count - 2)"])
+      return steps
+    }
+    let (few, many) = (try steps(20), try steps(400))
+    #expect(many < few * 2, "\(few) tens of steps with 20 rows, \(many) with 400")
+  }
+
   /// What two devices have in the end whose edits of a parent and its children did not know of each other.
   private func outcome(
     _ count: Int,

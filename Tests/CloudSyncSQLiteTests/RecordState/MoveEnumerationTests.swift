@@ -103,7 +103,7 @@ private struct MovingWorld {
         .edited(.handed(HandOver(move: Self.moves[0], version: hand, base: [], isOfCloud: false)))
       )
     }
-    let isThere = !state.isDeleted(by: rules)
+    let isThere = !state.isDeleted
     if isThere { events.append(.edited(.renamed([Self.moves[0]]))) }
     // In a world of few times there is one edit, later than all that the first life has.
     let edit = ColumnEdit(name: "c", value: .int64(7))
@@ -163,13 +163,13 @@ private struct MovingWorld {
     _ actions: [RecordAction]
   ) -> String? {
     guard let clock = next.row?.clock else { return nil }
-    if let row = state.row, state.isDirty, !state.isDeleted(by: rules),
+    if let row = state.row, state.isDirty, !state.isDeleted,
       let move = clock.move(of: row.clock),
       !actions.contains(where: { $0.isHandOver(to: move.name, of: row["c"]) })
     {
       return "an edit of this device is lost"
     }
-    if state.row != nil, !version.clock.isDeleted(by: deletes),
+    if state.row != nil, !version.clock.isDeleted,
       let move = clock.move(of: version.clock),
       !actions.contains(where: { $0.isHandOver(to: move.name, of: version["c"]) })
     {

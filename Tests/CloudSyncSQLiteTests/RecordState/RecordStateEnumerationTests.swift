@@ -84,7 +84,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       events.append(.placed(.violates(code: 1, reason: "unique")))
       events.append(.placed(.heldBy("other", reason: "unique")))
     }
-    if state.row?.clock.isDeleted(by: deletes) == true { events.append(.placed(.deletionDeferred)) }
+    if state.row?.clock.isDeleted == true { events.append(.placed(.deletionDeferred)) }
     // A refusal is counted, which would never end.
     var refusals = 0
     if case .refusal(let refusal) = state.hold { refusals = refusal.count }
@@ -116,7 +116,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
   }
 
   private func edits(at time: HybridTime, _ state: RecordState) -> [RecordEvent] {
-    let isThere = state.row.map { !$0.clock.isDeleted(by: deletes) } ?? false
+    let isThere = state.row.map { !$0.clock.isDeleted } ?? false
     if !isThere { return [.edited(.inserted([ColumnEdit(name: "c", value: .int64(2))], at: time))] }
     let edit = ColumnEdit(name: "c", value: .int64(3), former: state.row?.value(of: "c"))
     return [.edited(.updated([edit], at: time)), .edited(.deleted([], at: time))]
@@ -200,13 +200,13 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     switch event {
     case .edited(.inserted(let columns, _)), .edited(.updated(let columns, _)):
       let isKnown = columns.allSatisfy { row.value(of: $0.name) == $0.value }
-      return isKnown || row.clock.isDeleted(by: deletes) ? nil : "the table has another value"
+      return isKnown || row.clock.isDeleted ? nil : "the table has another value"
     case .edited, .completed, .recalled, .placed: return nil
     default:
       if state.placement != .inTable { return nil }
       let former = state.row ?? RecordVersion()
-      if state.row == nil, row.clock.isDeleted(by: deletes) { return nil }
-      return row.isSameRow(as: former, deletes: deletes)
+      if state.row == nil, row.clock.isDeleted { return nil }
+      return row.isSameRow(as: former)
         ? nil : "the table is to be another, unasked"
     }
   }

@@ -129,7 +129,7 @@ struct RecordStateTests {
       .conflict(tag: "2", over: "1", version(.int64(5), at: 9), now: 0),
       rules: rules
     )
-    #expect(state.row?.clock.isDeleted(by: .deleteWins) == true)
+    #expect(state.row?.clock.isDeleted == true)
     // Somebody has made it again, later than this deletion.
     #expect(
       state.reduce(.has(tag: "3", version(.int64(8), at: 7, created: 7)), rules: rules) == [
@@ -153,7 +153,7 @@ struct RecordStateTests {
     guard let tombstone = deleter.row, let edit = editor.row else { return }
     _ = editor.reduce(.conflict(tag: "2", over: "1", tombstone, now: 0), rules: rules)
     #expect(editor.row?.value(of: "c") == .int64(4))
-    #expect(editor.row?.clock.isDeleted(by: .editWins) == false)
+    #expect(editor.row?.clock.isDeleted == false)
     #expect(deleter.reduce(.has(tag: "2", edit), rules: rules) == [.writeRow])
     #expect(deleter.row == editor.row)
   }
@@ -381,7 +381,7 @@ struct RecordStateTests {
       _ = state.reduce(.placed(.deletionDeferred), rules: rules)
       _ = state.reduce(update(.int64(9), former: .int64(1), at: 4), rules: rules)
 
-      #expect(state.isDeleted(by: rules) == (deletes == .deleteWins))
+      #expect(state.isDeleted == (deletes == .deleteWins))
       #expect(state.placement == (deletes == .deleteWins ? .deletionDeferred : .inTable))
       #expect(state.brokenInvariant(rules) == nil)
     }

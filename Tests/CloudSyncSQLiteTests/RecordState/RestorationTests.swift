@@ -42,11 +42,11 @@ struct RestorationTests {
   func restoration() {
     let rules = rules(.newest)
     var state = deleted(rules)
-    #expect(state.isDeleted(by: rules) && !state.isDirty)
+    #expect(state.isDeleted && !state.isDirty)
 
     _ = state.reduce(restored(7), rules: rules)
 
-    #expect(!state.isDeleted(by: rules) && state.isDirty && state.placement == .inTable)
+    #expect(!state.isDeleted && state.isDirty && state.placement == .inTable)
     #expect(state.row?.created == time(5))
     #expect(state.row?["n"] == VersionedColumn(name: "n", value: .int64(7), time: time(5)))
     #expect(state.row?.value(of: "new") == .string("more"))
@@ -78,11 +78,11 @@ struct RestorationTests {
   func editWins() {
     let rules = rules(.newest, .editWins)
     var state = deleted(rules)
-    #expect(state.isDeleted(by: rules))
+    #expect(state.isDeleted)
 
     _ = state.reduce(restored(7), rules: rules)
 
-    #expect(!state.isDeleted(by: rules))
+    #expect(!state.isDeleted)
     #expect(state.row?["n"] == VersionedColumn(name: "n", value: .int64(5), time: time(3)))
     #expect(state.brokenInvariant(rules) == nil)
   }
@@ -94,12 +94,12 @@ struct RestorationTests {
     _ = state.reduce(restored(7), rules: rules)
     let living = state.row
     _ = state.reduce(.edited(.deleted([], at: .zero)), rules: rules)
-    #expect(state.isDeleted(by: rules) && state.row?.deleted == time(5))
+    #expect(state.isDeleted && state.row?.deleted == time(5))
 
     var later = living ?? RecordVersion()
     later.created = time(6)
     _ = state.reduce(.has(tag: "3", later), rules: rules)
-    #expect(!state.isDeleted(by: rules))
+    #expect(!state.isDeleted)
   }
 
   @Test("A tombstone tells as which record the row goes on, whichever side has it")
@@ -127,7 +127,7 @@ struct RestorationTests {
     row.set(VersionedColumn(name: "n", value: .int64(2), time: time(4)))
     let actions = state.reduce(.conflict(tag: "1", over: nil, row, now: 0), rules: rules)
 
-    #expect(state.isDeleted(by: rules) && state.row?.successor == "b:rows")
+    #expect(state.isDeleted && state.row?.successor == "b:rows")
     let hand = HandOver(move: move, version: row.handed(by: move), base: [], isOfCloud: true)
     #expect(actions == [.handOver(hand)])
     #expect(hand.version["n"]?.value == .int64(2) && hand.version.created == time(3))

@@ -1,4 +1,6 @@
+import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncSimulator
 import CloudSyncTestSupport
 import Testing
 
@@ -121,18 +123,57 @@ struct DisplacedRowTests {
     }
   }
 
-  @Test("Their large BLOBs come back with them")
-  func assets() throws {
-    let folder = try TestFolder("displaced")
-    let (bench, devices) = try bench(
-      count: 2,
+  /// Devices whose BLOBs are files, each with a row of its own.
+  private func bench(
+    count: Int,
+    filesIn folder: TestFolder,
+    in bench: SyncHarness? = nil
+  ) throws -> Bench {
+    try self.bench(
+      count: count,
       options: { number in
         var options = SyncEngineOptions()
         options.assets = AssetOptions(folder: "\(folder.path)/\(number)", threshold: 1_000)
         return options
       },
-      in: SyncHarness(assetFolder: folder.path + "/cloud")
+      in: bench ?? SyncHarness(assetFolder: folder.path + "/cloud")
     )
+  }
+
+  @Test("A row that goes back to its former key takes along a large BLOB that nobody else has")
+  func assetsGoBack() throws {
+    let folder = try TestFolder("back")
+    let harness = SyncHarness(assetFolder: folder.path + "/cloud")
+    let edit = Locked<(@Sendable () throws -> Void)?>(nil)
+    harness.handler = { InterruptedFetches(base: $0, edit: edit) }
+    let (bench, devices) = try bench(count: 2, filesIn: folder, in: harness)
+    let (device, other) = (devices[0], devices[1])
+    try other.execute("UPDATE p SET id = 'k' WHERE id = '1'", at: Self.start + 120_000)
+    try bench.sync(other)
+    try device.execute("UPDATE cloudsync_clock SET fixed = \(Self.start + 60_000)")
+    // What is edited while a page is on its way is read in the transaction that stores the page.
+    edit.withLock { edit in
+      edit = { [database = device.database] in
+        try database.execute("UPDATE p SET id = 'k', t = zeroblob(3000) WHERE id = '0'")
+      }
+    }
+    device.engine.fetchChanges()
+    bench.world.advance(by: .seconds(30))
+    #expect(edit.withLock { $0 == nil })
+    try syncAll(bench, devices)
+    for device in devices {
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+      #expect(
+        try device.lines("SELECT id, length(t) FROM p ORDER BY id") == ["'0'|3000", "'k'|1"],
+        "\(device.name)"
+      )
+    }
+  }
+
+  @Test("Their large BLOBs come back with them")
+  func assets() throws {
+    let folder = try TestFolder("displaced")
+    let (bench, devices) = try bench(count: 2, filesIn: folder)
     try devices[0].execute("UPDATE p SET t = zeroblob(3000) WHERE id = '0'", at: Self.start + 1_000)
     try syncAll(bench, devices)
     for number in devices.indices { try give(number, of: devices) }
@@ -203,5 +244,22 @@ struct DisplacedRowTests {
       #expect(try device.lines("SELECT hex(t) FROM p WHERE id = 'k'") == ["'55'"], "\(device.name)")
       #expect(try bench.unclean(device) == [] && bench.displaced(device) == [], "\(device.name)")
     }
+  }
+}
+
+/// Has somebody edit a database while a fetch is on its way.
+private struct InterruptedFetches: WorkHandler {
+  let base: any OperationHandler
+  let edit: Locked<(@Sendable () throws -> Void)?>
+
+  func handle(_ work: SyncWork, context: RequestContext, completion: @escaping Completion) {
+    if case .fetch = work {
+      let edit = edit.withLock { edit in
+        defer { edit = nil }
+        return edit
+      }
+      #expect(throws: Never.self) { try edit?() }
+    }
+    base.perform(work, context: context, completion: completion)
   }
 }

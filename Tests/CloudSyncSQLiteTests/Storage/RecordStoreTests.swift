@@ -39,7 +39,7 @@ struct RecordStoreTests {
   /// Writes the table's row as the state says.
   private func write(_ state: RecordState) throws {
     try connection.execute("DELETE FROM notes")
-    guard let row = state.row, !row.clock.isDeleted(by: store.rules.deletes) else { return }
+    guard let row = state.row, !row.clock.isDeleted else { return }
     let statement = try connection.prepare("INSERT INTO notes VALUES(?1, ?2, ?3)")
     for (place, name) in store.places.names.enumerated() {
       guard let value = row.value(of: name), case .value(let stored)? = ValueCodec.decode(value)

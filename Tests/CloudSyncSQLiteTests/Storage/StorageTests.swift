@@ -40,7 +40,7 @@ struct StorageTests {
 
   private func store(_ state: RecordState, of key: RowKey? = nil) throws {
     let stored = try #require(
-      StoredState(state, policy: rules.deletes) { ["c", "d"].contains($0) }
+      StoredState(state) { ["c", "d"].contains($0) }
     )
     try pending.save(stored, of: key ?? self.key, named: "k:notes")
   }
@@ -60,7 +60,7 @@ struct StorageTests {
         time.map { VersionedColumn(name: name, value: .int64($0), time: self.time($0)) }
       }
     state.endedLives = [RecordVersion(clock: RecordClock(), columns: columns)]
-    let stored = try #require(StoredState(state, policy: rules.deletes) { _ in false })
+    let stored = try #require(StoredState(state) { _ in false })
     let life = stored.renamed(["c": "e"], deletes: rules.deletes, isUnchanged: true, filled: [])
       .state(deletes: rules.deletes) { _ in nil }
       .endedLives.first

@@ -41,6 +41,33 @@ struct SchemaCommandTests {
     }
   }
 
+  @Test("Rows that refer to no row are named before the first sync, and where they wait")
+  func dangling() throws {
+    try ToolHarness.run { bench in
+      let schema = """
+        CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL);
+        CREATE TABLE c(id TEXT PRIMARY KEY NOT NULL, p TEXT REFERENCES p(id));
+        """
+      let rows =
+        "PRAGMA foreign_keys = OFF; INSERT INTO c VALUES('c1', ''), ('c2', 'x'), ('c3', NULL)"
+      try bench.sql("a.db", schema + rows, "SELECT 1")
+      try bench.sql("b.db", schema, "SELECT 1")
+      let words = "Rows 'c1', 'c2' of \"c\" refer by \"p\" to no row of \"p\""
+      let check = bench.tool("check", "@a.db")
+      #expect(check.code == 0 && check.output.contains("warning: \(words)"), "\(check)")
+      #expect(check.output.contains("2 tables can be synced, with 1 warning"), "\(check)")
+
+      let first = bench.tool("sync", "@a.db", "--cloud", "@c", "--create", "--all")
+      #expect(first.code == 0 && first.errors.contains(words), "\(first)")
+      let next = bench.tool("sync", "@a.db", "--cloud", "@c")
+      #expect(next.code == 0 && next.errors.isEmpty, "\(next)")
+      let verified = bench.tool("sync", "@a.db", "--cloud", "@c", "--verify")
+      #expect(verified.code == 0 && verified.errors.contains(words), "\(verified)")
+      let other = bench.tool("sync", "@b.db", "--cloud", "@c", "--all")
+      #expect(other.output.contains("which has not come: mend its reference"), "\(other)")
+    }
+  }
+
   @Test("The SQL that check prints fixes what it was printed for")
   func fixBySQL() throws {
     try ToolHarness.run { bench in

@@ -193,8 +193,8 @@ extension RecordTable {
     from known: CloudRecord?,
     to version: RecordVersion
   ) -> SyncPreview.Action {
-    if version.clock.isDeleted(by: rules.deletes) { return .delete }
-    guard let known, !known.clock.isDeleted(by: rules.deletes) else { return .insert }
+    if version.clock.isDeleted { return .delete }
+    guard let known, !known.clock.isDeleted else { return .insert }
     return .update(columns: columns.filter { version.differs(from: known, in: $0) })
   }
 }
