@@ -89,7 +89,7 @@ struct VerificationWork: Sendable {
     guard let (key, version) = read else {
       return note(record, reason: "it is none of a row's of its table")
     }
-    if version.clock.isDeleted(by: table.rules.deletes) { result.tombstones += 1 }
+    if version.clock.isDeleted { result.tombstones += 1 }
     let row = try transaction.row(key, in: place)
     seen.insert(row.rowKey)
     let conversion = ColumnConversion(row: row, table: table, connection: transaction.connection)
