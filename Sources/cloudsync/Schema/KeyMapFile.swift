@@ -10,14 +10,24 @@ import Darwin
 
 /// A file with a line for each row: table, old key and new key, with commas between them.
 ///
-/// Every line is written at once, so that all of them are there before the migration is final.
+/// Every line is written at once, so that all of them are there before the migration is final. The file has its name when
+/// all is done: what a run has left that was killed does not look like the whole.
 struct KeyMapFile: Sendable {
   private let path: String
   private let descriptor: Int32
 
+  private var part: String { path + ".part" }
+
   init(path: String) throws {
     self.path = path
-    descriptor = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666)
+    let part = path + ".part"
+    if access(part, F_OK) == 0 {
+      throw ToolError.failure(
+        "\(part): a run that was interrupted has left it; if the database is migrated it has the keys, so rename it;"
+          + " else remove it"
+      )
+    }
+    descriptor = open(part, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0o666)
     guard descriptor >= 0 else { throw failure }
     try write("table,old,new\n")
   }
@@ -27,11 +37,13 @@ struct KeyMapFile: Sendable {
     try write(fields.joined(separator: ",") + "\n")
   }
 
-  func finish() throws { if close(descriptor) != 0 { throw failure } }
+  func finish() throws {
+    if close(descriptor) != 0 || rename(part, path) != 0 { throw failure }
+  }
 
   func discard() {
     close(descriptor)
-    unlink(path)
+    unlink(part)
   }
 
   private func write(_ line: String) throws {

@@ -131,11 +131,11 @@ struct MigrationRun {
         let map = try KeyMapFile(path: path)
         do {
           try request.migration.run(on: database) { try map.append($0) }
-          try map.finish()
         } catch {
           map.discard()
           throw error
         }
+        try map.finish()
       } else {
         try request.migration.run(on: database)
       }

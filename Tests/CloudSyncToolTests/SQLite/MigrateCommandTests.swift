@@ -315,6 +315,27 @@ struct MigrateCommandTests {
     }
   }
 
+  @Test(
+    "A map of keys has its name when it is whole, and what a killed run has left is not written over"
+  )
+  func interruptedKeyMap() throws {
+    try ToolHarness.run { bench in
+      try bench.sql("a.db", Self.two, "SELECT 1")
+      let left = Data("table,old,new\n".utf8)
+      #expect(FileManager.default.createFile(atPath: bench.path("k.csv.part"), contents: left))
+      let before = bench.bytes("a.db")
+      let refused = bench.tool("migrate", "@a.db", "--all", "--key-map", "@k.csv")
+      #expect(
+        refused.code == 1 && refused.errors.contains("k.csv.part: a run that was"),
+        "\(refused)"
+      )
+      #expect(bench.bytes("a.db") == before && bench.bytes("k.csv.part") == left)
+      try FileManager.default.removeItem(atPath: bench.path("k.csv.part"))
+      #expect(bench.tool("migrate", "@a.db", "--all", "--key-map", "@k.csv").code == 0)
+      #expect(try bench.files() == ["a.db", "k.csv"])
+    }
+  }
+
   @Test("An index of texts that needs the keys stops the migration, and its plan")
   func textIndex() throws {
     try ToolHarness.run { bench in
