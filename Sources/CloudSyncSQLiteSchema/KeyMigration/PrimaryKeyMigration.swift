@@ -52,10 +52,10 @@ public struct PrimaryKeyMigration: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - tables: The tables, among them all that refer to those whose keys change.
-  ///   - salt: A new random text for a database whose rows are its own; one and the same text for copies of a database
-  ///     that have got no rows since they parted. It means nothing where ``keepsIntegerKeys`` is set.
+  ///   - salt: One and the same text for copies of a database that have got no rows since they parted, the empty one if
+  ///     nothing is said; a new random text for a database whose rows are its own. It means nothing where ``keepsIntegerKeys`` is set.
   ///   - dropsUniqueKeys: Whether unique keys beside the primary one go.
-  public init(tables: [String], salt: String, dropsUniqueKeys: Bool = false) {
+  public init(tables: [String], salt: String = "", dropsUniqueKeys: Bool = false) {
     self.tables = tables
     self.salt = salt
     self.dropsUniqueKeys = dropsUniqueKeys

@@ -4,10 +4,6 @@ import CloudSyncSQLiteSupport
 @testable import CloudSyncSQLiteSchema
 
 extension PrimaryKeyMigration {
-  init(tables: [String], dropsUniqueKeys: Bool = false) {
-    self.init(tables: tables, salt: "", dropsUniqueKeys: dropsUniqueKeys)
-  }
-
   @discardableResult
   func run(on connection: SQLiteConnection) throws(KeyMigrationError) -> [String] {
     try run(on: connection) { SHA256.digest(of: $0) }
