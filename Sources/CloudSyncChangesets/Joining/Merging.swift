@@ -126,7 +126,7 @@ struct Merging {
     // Whoever gets all from the cloud makes the tables of the later version.
     if try isMigrated(from: first.schema, to: second.schema) { choices.reverse() }
     for (number, description) in choices
-    where description.isLike(one) && description.isLike(other)
+    where description.covers(one) && description.covers(other)
       && description.isLike(work.tables.description)
     {
       return number

@@ -20,7 +20,7 @@ extension ChangesetDevice {
       let draw = { [history] in history.withLock { $0.random.chance(1, in: 2) } }
       sql += schema.fills(of: next, device: setup.number, draw: draw)
       // Whoever renames a column besides does not say what became of its values.
-      if next.hasRenamed == former.hasRenamed {
+      if schema.renames.isEmpty {
         sql += schema.recomputations(of: next, device: setup.number, draw: draw)
       }
     }
