@@ -53,10 +53,7 @@ struct DeltaApplier {
     let texts = try connection.rows("SELECT sql FROM main.sqlite_schema WHERE type = 'trigger'") {
       $0.text(0) ?? ""
     }
-    return !texts.contains { sql in
-      let text = SQLText(sql)
-      return text.tokens.contains { text.isWord("ROLLBACK", at: $0) }
-    }
+    return !texts.contains { SQLText($0).hasWord("ROLLBACK") }
   }
 
   /// The tables whose rows change: one that is gone may have been given a column on the way, and no row of it is left.

@@ -37,10 +37,6 @@ struct TableWriter {
 
   private var name: String { table.name.quotedName }
 
-  private var match: String {
-    table.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }.joined(separator: " AND ")
-  }
-
   /// Throws if the row that a change is about is not what it was.
   func check(change: RowDelta) throws(ChangesetError) {
     if change.kind == .insert { return }
@@ -102,7 +98,7 @@ struct TableWriter {
 
   private func remove(key: RowKey) throws(ChangesetError) {
     try connection.failing { () throws(SQLiteError) in
-      try connection.bound(sql: "DELETE FROM \(name) WHERE \(match)", key.values).run()
+      try connection.bound(sql: "DELETE FROM \(name) WHERE \(table.hasKey())", key.values).run()
     }
   }
 
@@ -124,21 +120,24 @@ struct TableWriter {
     }
     let keys = change.key.values
     let list = columns.enumerated().map { "\($1.quotedName) = ?\(keys.count + $0 + 1)" }
-    let isTaken: Bool
-    let sql = "UPDATE OR ABORT \(name) SET \(list.joined(separator: ", ")) WHERE \(match)"
+    let sql = "UPDATE OR ABORT \(name) SET \(list.joined(separator: ", ")) WHERE \(table.hasKey())"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
-      isTaken = true
     } catch {
       guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }
       if refusals == .leaves, error.isOfTriggers { return nil }
       guard error.kind == .constraint else { throw ChangesetError(error) }
-      isTaken = false
+      return try takeOut(present, for: change)
     }
-    if isTaken {
-      try noteConversions(of: change)
-      return nil
-    }
+    try noteConversions(of: change)
+    return nil
+  }
+
+  /// Removes a row in whose way another one is; returns the whole of it after its change, if it was removed.
+  private func takeOut(
+    _ present: RowDelta,
+    for change: RowDelta
+  ) throws(ChangesetError) -> (row: RowDelta, wasParked: Bool)? {
     let problem = try refusal { () throws(ChangesetError) in try remove(key: change.key) }
     if problem != nil { return nil }
     if refusals != .leaves { try converted.forget(key: change.key) }
@@ -157,11 +156,9 @@ struct TableWriter {
     let named = (table.key + columns + others).map(\.quotedName).joined(separator: ", ")
     let values =
       (1...(keys.count + columns.count)).map { "?\($0)" } + others.map { _ in "NULL" }
-    let isTaken: Bool
     let sql = "INSERT OR ABORT INTO \(name)(\(named)) VALUES(\(values.joined(separator: ", ")))"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
-      isTaken = true
     } catch {
       guard connection.sqlite.isInTransaction else { throw ChangesetError(error) }
       if refusals == .leaves, error.kind == .constraint || error.isOfTriggers { return }
@@ -177,10 +174,9 @@ struct TableWriter {
         throw diverged(key: change.key, because: error.message)
       }
       try parked.park(row: change, of: table.name, because: error.message)
-      try converted.forget(key: change.key)
-      isTaken = false
+      return try converted.forget(key: change.key)
     }
-    if isTaken { try noteConversions(of: change) }
+    try noteConversions(of: change)
   }
 
   private func found(key: RowKey) throws(ChangesetError) -> RowDelta? {

@@ -22,7 +22,7 @@ final class ConvertedValues {
   private let connection: HistoryConnection
   private let tracked: TrackedTable
   /// Whether there may be any.
-  private(set) var exist: Bool
+  private var exist: Bool
 
   init(connection: HistoryConnection, table: TrackedTable) throws(ChangesetError) {
     (self.connection, tracked) = (connection, table)
@@ -31,9 +31,7 @@ final class ConvertedValues {
 
   /// Whether there are any of any table.
   static func exist(_ connection: HistoryConnection) throws(ChangesetError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '\(table)'"
-    ) != 0
+    try connection.hasTable(table)
   }
 
   /// Forgets all.
@@ -136,8 +134,7 @@ final class ConvertedValues {
   /// - Throws: What is wrong with the database.
   func taken(up row: RowDelta, as said: RowDelta) throws(ChangesetError) -> RowDelta {
     var row = row
-    if row.cells == said.cells { return row }
-    let known = exist ? try conversions(of: row.key) : [:]
+    var known: Row?
     for cell in said.cells {
       guard let place = row.cells.firstIndex(where: { $0.column.hasSameBytes(as: cell.column) }),
         row.cells[place].new != cell.new
@@ -147,8 +144,11 @@ final class ConvertedValues {
         isMade = try holds(cell.new, in: cell.column, of: row.key)
       }
       // A column that has had several types has made one value of another.
-      if !isMade, let former = known[cell.column], former.said == cell.new {
-        isMade = try holds(former.held, in: cell.column, of: row.key)
+      if !isMade, exist {
+        if known == nil { known = try conversions(of: row.key) }
+        if let former = known?[cell.column], former.said == cell.new {
+          isMade = try holds(former.held, in: cell.column, of: row.key)
+        }
       }
       if !isMade { continue }
       let conversion = Conversion(said: cell.new, held: row.cells[place].new)
@@ -170,10 +170,9 @@ final class ConvertedValues {
     if tracked.affinities[column] == .real {
       condition += " OR (CAST(?1 AS NUMERIC) = ?1 AND \(name) IS CAST(?1 AS REAL))"
     }
-    let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 2)" }
     let sql = """
       SELECT \(condition) FROM main.\(tracked.name.quotedName)
-      WHERE \(match.joined(separator: " AND "))
+      WHERE \(tracked.hasKey(at: 2))
       """
     return try connection.failing { () throws(SQLiteError) in
       let statement = try connection.bound(sql: sql, [value] + key.values)
@@ -230,8 +229,10 @@ final class ConvertedValues {
   func forget(replacedBy rows: [RowDelta]) throws(ChangesetError) {
     guard exist else { return }
     for row in rows {
-      if row.kind == .delete { try forget(key: row.key) }
-      if row.kind == .delete { continue }
+      guard row.kind != .delete else {
+        try forget(key: row.key)
+        continue
+      }
       for (column, conversion) in try conversions(of: row.key) {
         let cell = row.cell(column)
         if cell == nil, row.kind == .update || conversion.said == .null { continue }
@@ -274,10 +275,9 @@ final class ConvertedValues {
     in column: String,
     of key: RowKey
   ) throws(ChangesetError) {
-    let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 2)" }
     let sql = """
       UPDATE OR ABORT main.\(tracked.name.quotedName) SET \(column.quotedName) = ?1
-      WHERE \(match.joined(separator: " AND "))
+      WHERE \(tracked.hasKey(at: 2))
       """
     do throws(SQLiteError) { try connection.bound(sql: sql, [value] + key.values).run() } catch {
       // The value that is there keeps the table's rules, and this one does not.

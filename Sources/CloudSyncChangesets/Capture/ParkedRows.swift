@@ -23,9 +23,12 @@ struct ParkedRows {
 
   /// Whether there are any.
   func exist() throws(ChangesetError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '\(Self.table)'"
-    ) != 0
+    try connection.hasTable(Self.table)
+  }
+
+  /// Forgets all.
+  func drop() throws(ChangesetError) {
+    try connection.execute("DROP TABLE IF EXISTS main.\(Self.table)")
   }
 
   func all() throws(ChangesetError) -> [Row] {

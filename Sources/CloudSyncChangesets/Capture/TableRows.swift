@@ -55,10 +55,7 @@ struct TableRows {
 
   /// The same as the table holds it.
   func held(_ key: RowKey) throws(ChangesetError) -> RowDelta? {
-    let match = table.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
-    let sql = """
-      SELECT \(list) FROM \(table.name.quotedName) WHERE \(match.joined(separator: " AND "))
-      """
+    let sql = "SELECT \(list) FROM \(table.name.quotedName) WHERE \(table.hasKey())"
     return try connection.failing { () throws(SQLiteError) in
       let statement = try connection.bound(sql: sql, key.values)
       defer { statement.reset() }

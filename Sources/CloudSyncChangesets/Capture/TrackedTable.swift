@@ -31,9 +31,7 @@ final class TrackedTable: Sendable {
     columns = schema.writableColumns.map(\.name)
       .filter { name in !schema.primaryKey.contains { $0.isSameName(as: name) } }
       .sortedByBytes()
-    let converting = schema.columns.filter { column in
-      column.affinity != .blob && !(schema.isStrict && column.type.isSameName(as: "ANY"))
-    }
+    let converting = schema.columns.filter { !schema.keepsValues(in: $0) }
     affinities = Dictionary(
       converting.map { ($0.name, $0.affinity) },
       uniquingKeysWith: { first, _ in first }
@@ -81,6 +79,11 @@ final class TrackedTable: Sendable {
   func preimage(of row: String) -> String {
     (key.map { "\(row).\($0.quotedName)" } + ["1"] + columns.map { "\(row).\($0.quotedName)" })
       .joined(separator: ", ")
+  }
+
+  /// Whether a row has the key whose values a statement is given, the first at a place, as SQL.
+  func hasKey(at place: Int = 1) -> String {
+    key.enumerated().map { "\($1.quotedName) = ?\($0 + place)" }.joined(separator: " AND ")
   }
 
   /// Whether the mirror has the key of a row of a name, as SQL.

@@ -63,9 +63,7 @@ extension ChangesetRemote {
 extension ChangesetRemote {
   /// Whether a database has nothing in it: no table, view or index, and none of a history's own.
   package static func isEmpty(_ database: some SyncDatabase) throws(ChangesetError) -> Bool {
-    try database.use { (connection) throws(ChangesetError) in
-      try connection.integer("SELECT count(*) FROM main.sqlite_schema") == 0
-    }
+    try database.use { (connection) throws(ChangesetError) in try connection.isEmpty() }
   }
 
   /// Whether a database was to become a clone, and its process ended before it was one.
@@ -97,7 +95,7 @@ struct Cloning {
     if isUnfinished { try undo(in: database) }
     try database.use { (connection) throws(ChangesetError) in
       try connection.transaction { () throws(ChangesetError) in
-        guard try connection.integer("SELECT count(*) FROM main.sqlite_schema") == 0 else {
+        guard try connection.isEmpty() else {
           throw ChangesetError(.misuse, "the database is not empty; clone into a new file")
         }
         try HistorySetup(connection: connection, options: options).createEmpty()

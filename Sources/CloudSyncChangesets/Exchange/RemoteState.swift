@@ -53,10 +53,10 @@ enum RemoteState {
     return try repository.write { (work) throws(ChangesetError) in
       let number = (try work.info.integer(.session) ?? 0) + 1
       try work.info.set(.session, .integer(number))
-      let state = SyncState(zoneID: zoneID, configuration: SyncConfiguration())
       let stored = try work.info.bytes(name: .wait).flatMap { try? SyncEssence(Data($0)) }
       let known = stored.flatMap { $0.zoneID == zoneID ? $0 : nil }
-      return (known ?? state.essence).renewed(owner: owner, epoch: UInt64(number))
+      let fresh = { SyncState(zoneID: zoneID, configuration: SyncConfiguration()).essence }
+      return (known ?? fresh()).renewed(owner: owner, epoch: UInt64(number))
     }
   }
 

@@ -118,31 +118,23 @@ struct Merging {
   ///
   /// Replicas with such tables make one merge of the same parents.
   private func schema(of first: LogRow, _ second: LogRow) throws(ChangesetError) -> Int64 {
+    let own = try work.schemaNumber()
+    if first.schema == own, second.schema == own { return own }
     let (one, other) = (
       try work.dictionaries.schema(number: first.schema),
       try work.dictionaries.schema(number: second.schema)
     )
     var choices = [(first.schema, one), (second.schema, other)]
     // Whoever gets all from the cloud makes the tables of the later version.
-    if try isMigrated(from: first.schema, to: second.schema) { choices.reverse() }
+    let later = try work.log.schemas(madeOf: first.schema)
+    if later.contains(second.schema) { choices.reverse() }
     for (number, description) in choices
     where description.covers(one) && description.covers(other)
       && description.isLike(work.tables.description)
     {
       return number
     }
-    return try work.schemaNumber()
-  }
-
-  private func isMigrated(from former: Int64, to later: Int64) throws(ChangesetError) -> Bool {
-    try work.connection.integer(
-      """
-      SELECT count(*) FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
-      WHERE m.kind = 3 AND p.schema = ?1 AND m.schema = ?2
-      """,
-      .integer(former),
-      .integer(later)
-    ) != 0
+    return own
   }
 
   /// Whether one of the parents was made where a unique key was missing that the tables here have.

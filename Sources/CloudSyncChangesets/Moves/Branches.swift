@@ -127,13 +127,7 @@ struct Branches {
       let known = try knownHeads(ofBranch: number)
       // What a newer app has made waits for an update, and for nothing else.
       let near = known.filter { head in joinable.contains { $0.seq == head.seq } }
-      if !near.isEmpty {
-        heads = near
-      } else if !known.isEmpty {
-        heads = known
-      } else if !joinable.isEmpty {
-        heads = joinable
-      }
+      heads = [near, known, joinable].first { !$0.isEmpty } ?? heads
     }
     // A branch that rows are on already may have others' heads beside its own.
     if heads.count > 1 {

@@ -51,7 +51,7 @@ enum CommitMigration {
     let schema = try Dictionaries(connection: copy).schema(number: row.schema)
     let installation = CaptureInstallation(connection: copy)
     try installation.uninstall()
-    try copy.execute("DROP TABLE IF EXISTS main.changesets_parked")
+    try ParkedRows(connection: copy).drop()
     try ConvertedValues.drop(copy)
     try SchemaMaking(connection: copy).dropAll()
     try SchemaMaking(connection: copy).make(schema)

@@ -33,26 +33,27 @@ struct CommitPath: Sendable {
 
 /// Puts the changes of a way together.
 private struct PathFold {
+  /// Whether migrations are on the way.
+  let migrates: Bool
   private(set) var all = DeltaFold()
-  /// The same, if migrations are on the way, with what is taken back older than everything: a value that a migration makes
+  /// The same with what is taken back older than everything, where that makes a difference: a value that a migration makes
   /// anew where another one's was taken back is nobody's edit.
   private var edits: DeltaFold?
 
-  init(migrates: Bool) { edits = migrates ? DeltaFold() : nil }
+  init(migrates: Bool) { self.migrates = migrates }
 
   /// Adds changes that take others back.
   mutating func takeBack(_ changes: StateDelta) throws(ByteFault) {
     try all.add(changes)
-    try edits?
-      .add(
-        HistoryMutant.recomputedIsEdited.isPresent ? changes : changes.written(at: .zero)
-      )
+    if !migrates || changes.isEmpty || HistoryMutant.recomputedIsEdited.isPresent { return }
+    var edits = edits ?? DeltaFold()
+    try edits.add(changes.written(at: .zero))
+    self.edits = edits
   }
 
   /// Adds changes that are done.
   mutating func add(_ changes: StateDelta, isMigration: Bool) throws(ByteFault) {
-    var changes = changes
-    if isMigration, let edits { changes = edits.migrated(changes) }
+    let changes = isMigration ? (edits ?? all).migrated(changes) : changes
     try all.add(changes)
     try edits?.add(changes)
   }

@@ -15,7 +15,7 @@ struct HistoryReset {
     try SnapshotRoots(connection: connection).forget()
     try ZoneReports(connection: connection).forget()
     try RebasedCommits(connection: connection).forget()
-    try connection.execute("DROP TABLE IF EXISTS main.changesets_parked")
+    try ParkedRows(connection: connection).drop()
     try ConvertedValues.drop(connection)
     try connection.run("DELETE FROM changesets_heads WHERE number <> 0")
     try connection.run("UPDATE changesets_heads SET branch = 1, seq = NULL, is_head = 1")

@@ -50,10 +50,9 @@ struct SettlementTable {
   func delete(_ key: RowKey) throws(ChangesetError) {
     if hasParkedRows { try ParkedRows(connection: connection).release(key: key, of: tracked.name) }
     try converted.forget(key: key)
-    let match = tracked.key.enumerated().map { "\($1.quotedName) = ?\($0 + 1)" }
     try connection.failing { () throws(SQLiteError) in
       try connection.bound(
-        sql: "DELETE FROM \(name) WHERE \(match.joined(separator: " AND "))",
+        sql: "DELETE FROM \(name) WHERE \(tracked.hasKey())",
         key.values
       )
       .run()

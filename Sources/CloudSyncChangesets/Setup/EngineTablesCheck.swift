@@ -33,10 +33,7 @@ struct EngineTablesCheck {
 
   /// The tables that an engine synchronizes.
   func engineTables() throws(ChangesetError) -> [String] {
-    let count = try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'cloudsync_tables'"
-    )
-    guard count != 0 else { return [] }
+    guard try connection.hasTable("cloudsync_tables") else { return [] }
     return try connection.rows(
       "SELECT name FROM main.cloudsync_tables WHERE is_synchronized ORDER BY name"
     ) { $0.text(0) ?? "" }

@@ -259,6 +259,17 @@ struct CommitLog {
     )
   }
 
+  /// The schemas that migrations of commits of another one have led to.
+  func schemas(madeOf schema: Int64) throws(ChangesetError) -> [Int64] {
+    try connection.rows(
+      """
+      SELECT DISTINCT m.schema FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
+      WHERE m.kind = 3 AND p.schema = ?1 ORDER BY m.schema
+      """,
+      .integer(schema)
+    ) { $0.integer(0) }
+  }
+
   // MARK: Identifiers
 
   /// So many commits may have no index.

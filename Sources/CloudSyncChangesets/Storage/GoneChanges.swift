@@ -7,9 +7,7 @@ struct GoneChanges {
 
   /// The table is made by the first removal.
   private func isThere() throws(ChangesetError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_gone'"
-    ) != 0
+    try connection.hasTable("changesets_gone")
   }
 
   /// Keeps what stands at the beginning of a body, which goes.

@@ -41,6 +41,19 @@ struct HistoryConnection {
     }
   }
 
+  /// Whether the database has a table of a name, byte by byte.
+  func hasTable(_ name: String) throws(ChangesetError) -> Bool {
+    try integer(
+      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = ?1",
+      .text(name)
+    ) != 0
+  }
+
+  /// Whether the database has nothing in it: no table, view or index, and none of a history's own.
+  func isEmpty() throws(ChangesetError) -> Bool {
+    try integer("SELECT count(*) FROM main.sqlite_schema") == 0
+  }
+
   /// Runs statements that are used once and have no values.
   func execute(_ sql: String) throws(ChangesetError) {
     try failing { () throws(SQLiteError) in try sqlite.execute(sql) }

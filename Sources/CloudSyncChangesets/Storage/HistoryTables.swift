@@ -43,10 +43,7 @@ enum HistoryTables {
   static func installedVersion(
     connection: HistoryConnection
   ) throws(ChangesetError) -> Int64? {
-    let count = try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_info'"
-    )
-    guard count != 0 else { return nil }
+    guard try connection.hasTable("changesets_info") else { return nil }
     guard let version = try Info(connection).integer(.version) else {
       throw ChangesetError(
         .damaged,

@@ -10,9 +10,7 @@ struct RebasedCommits {
 
   /// The table is made with the first such commit.
   private func isThere() throws(ChangesetError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_rebased'"
-    ) != 0
+    try connection.hasTable("changesets_rebased")
   }
 
   /// Remembers what a commit of the log stands for: that is no head of anybody's any more.

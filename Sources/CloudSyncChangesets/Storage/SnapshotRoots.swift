@@ -31,9 +31,7 @@ struct SnapshotRoots {
 
   /// The table is made with the first root.
   private func isThere() throws(ChangesetError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_roots'"
-    ) != 0
+    try connection.hasTable("changesets_roots")
   }
 
   func contains(seq: Int64) throws(ChangesetError) -> Bool {

@@ -12,9 +12,7 @@ struct ZoneReports {
 
   /// The tables are made with the first entry.
   func isThere() throws(ChangesetError) -> Bool {
-    try connection.integer(
-      "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = 'changesets_reports'"
-    ) != 0
+    try connection.hasTable("changesets_reports")
   }
 
   private func make() throws(ChangesetError) {

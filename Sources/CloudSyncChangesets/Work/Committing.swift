@@ -168,14 +168,7 @@ extension HistoryWork {
 
   /// Whether a schema is one that a migration to a known one has left behind.
   func isLeft(schema: Int64) throws(ChangesetError) -> Bool {
-    let later = try connection.rows(
-      """
-      SELECT DISTINCT m.schema FROM changesets_log m JOIN changesets_log p ON p.seq = m.parent
-      WHERE m.kind = 3 AND p.schema = ?1 ORDER BY m.schema
-      """,
-      .integer(schema)
-    ) { $0.integer(0) }
-    for schema in later where try knows(schema: schema) { return true }
+    for later in try log.schemas(madeOf: schema) where try knows(schema: later) { return true }
     return false
   }
 

@@ -204,8 +204,7 @@ private struct ColumnConversion {
 
   /// Whether a column would have what it has if it were given a value: SQLite compares by the column's affinity.
   func makes(_ value: FieldValue, of name: String) throws(SQLiteError) -> Bool {
-    guard let column = table.schema.column(named: name), column.affinity != .blob,
-      !(table.schema.isStrict && column.type.isSameName(as: "ANY")),
+    guard let column = table.schema.column(named: name), !table.schema.keepsValues(in: column),
       case .value(let given)? = ValueCodec.decode(value)
     else { return false }
     let key = row.key.values

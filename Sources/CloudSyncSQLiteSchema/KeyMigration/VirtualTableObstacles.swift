@@ -48,9 +48,6 @@ struct VirtualTableObstacles {
     }
   }
 
-  /// The names of the virtual tables that stand in the way.
-  var names: [String] { virtualTables.filter { boundTable(of: $0) != nil }.map(\.name) }
-
   /// The table whose rows a virtual table knows by a key that changes.
   private func boundTable(of virtual: VirtualTable) -> String? {
     let changed = plan.tables.filter { if case .integer = $0.key { true } else { false } }

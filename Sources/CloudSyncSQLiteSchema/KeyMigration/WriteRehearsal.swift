@@ -18,11 +18,7 @@ struct WriteRehearsal {
     let all = schema.tables
     let triggers = all.flatMap(\.dependentSQL)
     // RAISE(ROLLBACK) and ON CONFLICT ROLLBACK would end the migration's transaction.
-    let rollsBack = (all.map(\.sql) + triggers)
-      .contains { sql in
-        let text = SQLText(sql)
-        return text.tokens.contains { text.isWord("ROLLBACK", at: $0) }
-      }
+    let rollsBack = (all.map(\.sql) + triggers).contains { SQLText($0).hasWord("ROLLBACK") }
     tables =
       rollsBack
       ? []

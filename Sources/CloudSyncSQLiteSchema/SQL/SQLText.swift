@@ -47,6 +47,11 @@ package struct SQLText: Sendable, Hashable {
     token.kind == .word && spells(word, at: token)
   }
 
+  /// Whether a word without quotes, given in capitals, is in the text.
+  package func hasWord(_ word: StaticString) -> Bool {
+    tokens.contains { isWord(word, at: $0) }
+  }
+
   /// Whether a token is an operator or a parenthesis.
   package func isSymbol(_ symbol: StaticString, at token: SQLToken) -> Bool {
     token.kind == .symbol && spells(symbol, at: token)

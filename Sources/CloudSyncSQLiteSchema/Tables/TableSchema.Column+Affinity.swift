@@ -12,6 +12,14 @@ extension TableSchema.Column {
   package var affinity: Affinity { Affinity(type: type) }
 }
 
+extension TableSchema {
+  /// Whether a column keeps every value as it is put into it.
+  package func keepsValues(in column: Column) -> Bool {
+    // Elsewhere SQLite takes ANY for NUMERIC.
+    column.affinity == .blob || isStrict && column.type.isSameName(as: "ANY")
+  }
+}
+
 extension TableSchema.Column.Affinity {
   /// That of a column of a type: SQLite's rules, in their order.
   package init(type: String) {

@@ -133,8 +133,8 @@ enum HistoryCloud {
   }
 
   private static func clone(target: HistoryTarget) throws {
-    try checkIsFree(path: target.path)
     let isNew = SamePath.Identity(path: target.path) == nil
+    if !isNew { try checkIsFree(path: target.path) }
     let zoneID = ZoneID(name: try target.arguments.zoneName() ?? "History")
     let cloud = try HistoryConnection.place(target: target, zoneID: zoneID, creates: nil)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
@@ -172,9 +172,8 @@ enum HistoryCloud {
     try target.tellParked(repository)
   }
 
-  /// Throws if there is a file already, unless it is a clone that was not completed, or not yet begun.
+  /// Throws unless the file that is there is a clone that was not completed, or not yet begun.
   private static func checkIsFree(path: String) throws {
-    guard SamePath.Identity(path: path) != nil else { return }
     // What a process has left in the midst of its first transaction can only be read by who may undo it.
     let file = try? DatabaseFile(path: path, access: .readWrite)
     if let file, (try? ChangesetRemote.isUnfinishedClone(file)) == true { return }

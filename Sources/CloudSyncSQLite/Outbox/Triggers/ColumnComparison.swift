@@ -15,7 +15,9 @@ struct ColumnComparison {
     let key = table.key.map(\.name)
     if changesKey { return table.watched.filter { !key.contains($0.column.name) } }
     let exact = table.key.filter { $0.collation == .binary }.map(\.name)
-    return table.watched.filter { !exact.contains($0.column.name) || keepsBothNumbers($0.column) }
+    return table.watched.filter {
+      !exact.contains($0.column.name) || table.schema.keepsValues(in: $0.column)
+    }
   }
 
   /// Whether any of them has changed.
@@ -46,7 +48,7 @@ struct ColumnComparison {
     let name = column.name.quotedName
     let isDifferent = Self.difference(of: column.name)
     let isOfNumbers = column.affinity == .integer || column.affinity == .numeric
-    return keepsBothNumbers(column) || isOfNumbers && !table.schema.isStrict
+    return table.schema.keepsValues(in: column) || isOfNumbers && !table.schema.isStrict
       ? "\(isDifferent) OR typeof(old.\(name)) <> typeof(new.\(name))" : isDifferent
   }
 
@@ -54,11 +56,6 @@ struct ColumnComparison {
   static func difference(of column: String) -> String {
     let name = column.quotedName
     return "old.\(name) IS NOT new.\(name) COLLATE BINARY"
-  }
-
-  /// Whether a column may hold a whole number or the real that is equal to it.
-  private func keepsBothNumbers(_ column: TableSchema.Column) -> Bool {
-    column.affinity == .blob || table.schema.isStrict && column.type.isSameName(as: "ANY")
   }
 
   /// Joins terms by an operator, so that the expression is as flat as it can be.
