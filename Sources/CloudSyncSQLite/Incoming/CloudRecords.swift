@@ -99,6 +99,7 @@ struct CloudRecords: TransactionPart {
     _ record: Record,
     in place: Int
   ) throws(SQLiteError) -> (key: RecordKey, version: RecordVersion, tag: String)? {
+    try noteEncryption(of: record, in: place)
     let format = tables[place].format
     let read: (key: RecordKey, version: RecordVersion)?
     let isOfFormerKey: Bool
@@ -145,6 +146,16 @@ struct CloudRecords: TransactionPart {
         .show(kind, of: column.column, ofType: format.recordType)
       if isNew { transaction.mayLearnKinds = true }
     }
+  }
+
+  /// Notes which fields a record shows to be encrypted: they are so in all that is sent.
+  private func noteEncryption(of record: Record, in place: Int) throws(SQLiteError) {
+    if record.encryptedKeys.isEmpty { return }
+    let format = tables[place].format
+    let new = format.newlyEncryptedFields(of: record)
+    if new.isEmpty { return }
+    try EncryptedFields(connection: connection).add(new, ofType: format.recordType)
+    transaction.hasOtherKinds = true
   }
 
   /// Keeps a record that no row can be made of, for whoever asks what it is.

@@ -114,7 +114,8 @@ struct PlainRows: TransactionPart {
   private func arrival(of record: Record, number: Int) -> PlainArrival? {
     guard let place = tables.place(ofType: record.recordType), tables.takesPlainRows(of: place),
       let tag = record.changeTag, let row = tables[place].format.plainRow(of: record),
-      row.clock.missing.isEmpty, !row.key.values.contains(.null)
+      row.clock.missing.isEmpty, !row.key.values.contains(.null),
+      tables[place].format.newlyEncryptedFields(of: record).isEmpty
     else { return nil }
     return PlainArrival(number: number, place: place, row: row, tag: tag)
   }

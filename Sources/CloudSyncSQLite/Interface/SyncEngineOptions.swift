@@ -38,6 +38,16 @@ public struct SyncEngineOptions: Sendable {
     /// foreign or unique key. A column that becomes local later keeps the value that the cloud has; one that is
     /// synchronized later is compared with it, and what differs from its default is sent.
     public var localColumns: Set<String> = []
+    /// Columns whose values the cloud keeps encrypted, as far as it can: CloudKit does, a server of one's own and a file see
+    /// every value and keep the mark alone.
+    ///
+    /// Name them before the first row is sent: CloudKit fixes for a field and for all users whether it is encrypted. Of a
+    /// column that it knows in plain, values that are edited from then on lie encrypted in another field, and the others stay as
+    /// they are; where the production schema lacks that field, such rows are parked. What a cloud has encrypted once stays so,
+    /// also where the app does not say it any more, and in older versions of the app. Columns of the primary key cannot be
+    /// encrypted, because records are named by it, nor counters, whose shares lie in the record's clock. When a row was edited,
+    /// and which columns, is not encrypted. BLOBs and texts that travel as files CloudKit encrypts in any case.
+    public var encryptedColumns: Set<String> = []
     /// Which rows this device sends: an SQL condition over the row's own columns, such as `is_private = 0`; nil, the
     /// default, sends all.
     ///

@@ -54,7 +54,7 @@ extension RecordFormat {
       default: return nil
       }
     }
-    return Record(recordType: recordType, recordID: recordID, sortedFields: fields)
+    return encrypted(Record(recordType: recordType, recordID: recordID, sortedFields: fields))
   }
 
   // MARK: From the cloud

@@ -18,10 +18,12 @@ extension RecordFormat {
     for (_, field) in keptKey(of: version, as: key) { fields.set(field) }
     fields.set(clockField(of: version))
     for field in foreignFields(of: version) { fields.set(field) }
-    return Record(
-      recordType: recordType,
-      recordID: RecordID(name: key.name, zoneID: zoneID),
-      sortedFields: fields.sorted
+    return encrypted(
+      Record(
+        recordType: recordType,
+        recordID: RecordID(name: key.name, zoneID: zoneID),
+        sortedFields: fields.sorted
+      )
     )
   }
 
@@ -70,11 +72,13 @@ extension RecordFormat {
       set(column, to: nil, over: known, of: key, in: &fields)
     }
     setForeignFields(of: version, over: known, in: &fields)
-    return Record(
-      recordType: recordType,
-      recordID: RecordID(name: key.name, zoneID: zoneID),
-      sortedFields: fields.sorted,
-      changeTag: known.tag
+    return encrypted(
+      Record(
+        recordType: recordType,
+        recordID: RecordID(name: key.name, zoneID: zoneID),
+        sortedFields: fields.sorted,
+        changeTag: known.tag
+      )
     )
   }
 

@@ -37,6 +37,8 @@ struct RecordFormat: Sendable {
   let hasDoubtedKinds: Bool
   /// The columns of the primary key, in the key's order.
   let key: [KeyPlace]
+  /// The names of the fields that the cloud encrypts: own fields of columns, and where their values lie aside.
+  let encryptedFields: Set<String>
   /// The size in bytes over which a BLOB is an asset.
   let assetThreshold: Int
   /// The size in bytes over which a text is an asset.
@@ -63,6 +65,7 @@ struct RecordFormat: Sendable {
   ///   - columns: Its writable columns with the types that they were declared with.
   ///   - kinds: The kinds of the own fields of columns whose type was another one when the cloud first got them.
   ///   - key: The columns of its primary key, in the key's order, with the names of their collations.
+  ///   - encrypted: The own fields of columns that the cloud encrypts, and the names of foreign ones.
   ///   - numbers: The numbers by which stored clocks call columns.
   ///   - assetThreshold: The size in bytes over which a BLOB is an asset.
   ///   - textThreshold: The size in bytes over which a text is one.
@@ -72,12 +75,14 @@ struct RecordFormat: Sendable {
     columns: [(name: String, declaredType: String)],
     kinds: [String: ColumnKind] = [:],
     key: [(column: String, collation: String)],
+    encrypted: Set<String> = [],
     numbers: ColumnNumbers,
     assetThreshold: Int,
     textThreshold: Int = .max
   ) throws(RecordFormatError) {
     guard let recordType = CloudName.recordType(ofTable: table) else { throw .nameTooLong(table) }
     self.recordType = recordType
+    encryptedFields = encrypted.union(encrypted.map { ColumnFields.asidePrefix + $0 })
     self.assetThreshold = assetThreshold
     self.textThreshold = textThreshold
     var fields: [ColumnFields] = []

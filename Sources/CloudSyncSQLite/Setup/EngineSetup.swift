@@ -233,11 +233,13 @@ struct EngineSetup {
     }
     let writer = try writer()
     let kinds = try kinds(of: captured.schema)
+    let encrypted = try encryptedFields(of: captured.schema)
     do throws(RecordFormatError) {
       return try RecordTable(
         captured: captured,
         options: options.table(captured.schema),
         kinds: kinds,
+        encrypted: encrypted,
         writer: writer,
         defaults: defaults,
         transport: ValueTransport(options)
@@ -253,6 +255,15 @@ struct EngineSetup {
     let declared = schema.writableColumns.map { ($0.name, $0.kind) }
     return try ColumnKinds(connection: connection)
       .kinds(ofType: recordType, declared: Dictionary(declared) { first, _ in first })
+  }
+
+  /// The fields of a table's records that the cloud encrypts, or is to.
+  private func encryptedFields(of schema: TableSchema) throws(SQLiteError) -> Set<String> {
+    guard let recordType = CloudName.recordType(ofTable: schema.name) else { return [] }
+    let fields = EncryptedFields(connection: connection)
+    let names = options.encryptedColumns(of: schema).compactMap { CloudName.field(ofColumn: $0) }
+    try fields.add(Set(names), ofType: recordType)
+    return try fields.names(ofType: recordType)
   }
 
   /// Whether the file is another one than that which got its number.

@@ -17,7 +17,7 @@ extension SyncEngineOptions {
   /// What stands in the way of tables; columns that stay on this device need keep no rule of the cloud's.
   func violations(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
     let local = tables.compactMap { schema.table(named: $0) }
-      .flatMap { localColumnViolations(in: $0) }
+      .flatMap { localColumnViolations(in: $0) + encryptedColumnViolations(in: $0) }
     let filters = tables.compactMap { schema.table(named: $0) }
       .compactMap { rowFilterViolation(in: $0) }
     return unknownNames(in: schema, beside: tables) + local + filters

@@ -68,6 +68,8 @@ struct Facts {
     case doubtedKinds = "doubted_kinds"
     /// The types of the records for which that was tried in vain.
     case triedKinds = "tried_kinds"
+    /// The fields that the cloud has encrypted.
+    case encryptedFields = "encrypted_fields"
     /// The latest date that a record had in the cloud, in milliseconds since 1970.
     case cloudTime = "cloud_time"
     /// The tables all of whose long keys are noted.

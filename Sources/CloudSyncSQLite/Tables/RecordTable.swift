@@ -64,6 +64,7 @@ final class RecordTable: Sendable {
   ///   - captured: The table as its triggers know it.
   ///   - options: How it is synchronized.
   ///   - kinds: The kinds of the own fields of its columns in the cloud, where they are known.
+  ///   - encrypted: The fields that the cloud encrypts.
   ///   - writer: The number of this database.
   ///   - defaults: What constant defaults give to the columns; nil for those that are computed.
   ///   - transport: How values travel.
@@ -72,6 +73,7 @@ final class RecordTable: Sendable {
     captured: CapturedTable,
     options: SyncEngineOptions.Table,
     kinds: [String: ColumnKind],
+    encrypted: Set<String>,
     writer: Int64,
     defaults: [SQLiteValue?],
     transport: ValueTransport
@@ -88,6 +90,7 @@ final class RecordTable: Sendable {
       columns: schema.writableColumns.map { ($0.name, $0.type) },
       kinds: kinds,
       key: captured.key.map { ($0.name, $0.collation.rawValue) },
+      encrypted: encrypted,
       numbers: numbers,
       assetThreshold: transport.assetThreshold,
       textThreshold: transport.textThreshold

@@ -26,7 +26,7 @@ final class SyncTransaction {
   var isFetchComplete = false
   /// Whether a record has shown of which kind a field is, or the cloud has refused a row that may be for.
   var mayLearnKinds = false
-  /// Whether the kinds of fields are other ones than those that the tables were read with.
+  /// Whether the kinds of fields are other ones than those that the tables were read with, or more of them encrypted.
   var hasOtherKinds = false
   /// Whether a fetch has to tell what became of a record.
   var needsFetch = false

@@ -46,6 +46,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let tooManyColumns = Self("tooManyColumns")
     /// A column that is to stay on one device is needed by others.
     public static let localColumn = Self("localColumn")
+    /// A column that the cloud is to encrypt is needed in a form that everybody can read.
+    public static let encryptedColumn = Self("encryptedColumn")
     /// The condition of the rows that are sent cannot be evaluated for a row by itself; as a warning, rows that refer to
     /// rows which are not sent have to wait.
     public static let rowFilter = Self("rowFilter")

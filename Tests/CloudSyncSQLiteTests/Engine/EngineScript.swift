@@ -103,17 +103,23 @@ final class EngineScript {
         seed: random.next(),
         plan: FaultPlan.ofRequests
       )
-      let engine = try engine(database, handler)
+      let engine = try engine(database, handler, encrypts: true)
       trace.append("device-\(number): foreign_keys = \(try database.lines("PRAGMA foreign_keys"))")
       devices.append(Device("device-\(number)", database, handler, engine))
     }
   }
 
+  /// Makes an engine; what the first one of a database has encrypted stays so.
   private func engine(
     _ database: DatabaseFile,
-    _ handler: FaultyOperationHandler
+    _ handler: FaultyOperationHandler,
+    encrypts: Bool = false
   ) throws -> SyncEngine {
     var options = SyncEngineOptions()
+    if encrypts {
+      options.tables["notes"] = SyncEngineOptions.Table()
+      options.tables["notes"]?.encryptedColumns = ["b"]
+    }
     options.captureClock = .fixed
     options.zoneLost = { _ in .uploadAgain }
     let engine = try SyncEngine(
@@ -270,6 +276,13 @@ final class EngineScript {
         let sql = "SELECT * FROM \(table) ORDER BY 1, 2"
         let (mine, first) = (try lines(device, sql), try lines(devices[0], sql))
         if mine != first { return "\(device.name) has \(table) \(mine), the first one \(first)" }
+      }
+    }
+    for record in try cloud.records(account: AccountIdentity("owner"), zone: zoneID) {
+      let isSecret = record.recordType == "notes" && record["b"] != nil
+      let secrets = isSecret ? ["b"] : []
+      if record.encryptedKeys != secrets {
+        return "\(record.recordID.name) encrypts \(record.encryptedKeys), not \(secrets)"
       }
     }
     return hasDeletions ? nil : try wrongColumn()
