@@ -3,9 +3,9 @@ import CloudSyncSQLiteSupport
 
 /// Finds out whether the cloud takes a row whose values lie aside, after it has refused it as invalid.
 ///
-/// A cloud fixes the kinds of fields for all accounts, so a zone may have no record that shows them: a device that begins
-/// with a column's new type would be refused for ever. Values that lie aside are taken whatever the kind of the column's own
-/// field is. The columns that the cloud's reason names are tried, or if it names none all that may be the cause. If
+/// A cloud fixes the kinds of fields, and whether they are encrypted, for all accounts, so a zone may have no record that
+/// shows them: a device that begins with a column's new type would be refused for ever. Values that lie aside are taken
+/// whatever the column's own field is. The columns that the cloud's reason names are tried, or if it names none all that may be the cause. If
 /// it takes a row of the table then, their values lie aside until a record shows the kind; else all is as it was, until
 /// the app tries again or has another schema.
 struct KindTrial: TransactionPart {
@@ -63,7 +63,10 @@ struct KindTrial: TransactionPart {
 
   /// Whether the cloud has a value of a column's kind in its own field, in a record of this device's rows.
   private func isProven(_ column: ColumnFields, of table: RecordTable) throws(SQLiteError) -> Bool {
-    guard let kind = column.kind else { return false }
+    // Values that it has there may be in plain, which is not what the row's value is to be.
+    guard let kind = column.kind, !table.format.encryptedFields.contains(column.own) else {
+      return false
+    }
     let key = CompoundKey.sql(of: table.captured.key, in: "t")
     let query = try connection.prepare(
       """
