@@ -223,6 +223,25 @@ public final class CloudSyncSession: Sendable {
     ) { SyncState(restoring: essence, configuration: $0, nonce: environment.nonce()) }
   }
 
+  /// Goes on from what a storage layer with a queue of its own has stored, and resolves conflicts with a function of
+  /// client and server.
+  ///
+  /// The function returns the record to save, or nil to halt the session. Functions are not in the essence: give the
+  /// session that is restored the same one.
+  public convenience init(
+    restoring essence: SyncEssence,
+    operationHandler: any OperationHandler,
+    resolveConflict: @escaping @Sendable (_ client: Record, _ server: Record) -> Record?,
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+  ) {
+    self.init(
+      restoring: essence,
+      operationHandler: operationHandler,
+      resolver: ConflictResolver(resolveConflict),
+      resolveExpiredChangeToken: resolveExpiredChangeToken
+    )
+  }
+
   /// Makes the state that the session begins with of the configuration with its limits.
   private convenience init(
     operationHandler: any OperationHandler,
