@@ -111,13 +111,15 @@ public final class CloudSyncSession: Sendable {
     operationHandler: any OperationHandler,
     zoneID: ZoneID,
     resolveConflict: @escaping @Sendable (_ client: Record, _ server: Record) -> Record?,
-    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    environment: SyncEnvironment = .live
   ) {
     self.init(
       operationHandler: operationHandler,
       zoneID: zoneID,
       resolver: ConflictResolver(resolveConflict),
-      resolveExpiredChangeToken: resolveExpiredChangeToken
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
+      environment: environment
     )
   }
 
@@ -176,13 +178,15 @@ public final class CloudSyncSession: Sendable {
     restoring archive: SyncArchive,
     operationHandler: any OperationHandler,
     resolveConflict: @escaping @Sendable (_ client: Record, _ server: Record) -> Record?,
-    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    environment: SyncEnvironment = .live
   ) {
     self.init(
       restoring: archive,
       operationHandler: operationHandler,
       resolver: ConflictResolver(resolveConflict),
-      resolveExpiredChangeToken: resolveExpiredChangeToken
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
+      environment: environment
     )
   }
 
@@ -232,13 +236,15 @@ public final class CloudSyncSession: Sendable {
     restoring essence: SyncEssence,
     operationHandler: any OperationHandler,
     resolveConflict: @escaping @Sendable (_ client: Record, _ server: Record) -> Record?,
-    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    environment: SyncEnvironment = .live
   ) {
     self.init(
       restoring: essence,
       operationHandler: operationHandler,
       resolver: ConflictResolver(resolveConflict),
-      resolveExpiredChangeToken: resolveExpiredChangeToken
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
+      environment: environment
     )
   }
 

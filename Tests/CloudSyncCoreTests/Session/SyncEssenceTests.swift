@@ -54,6 +54,39 @@ struct SyncEssenceTests {
     #expect(tokens.count == bench.handler.calls.count + handler.calls.count)
   }
 
+  @Test("A function of client and server resolves the conflicts of whoever goes on")
+  func resolvesConflicts() throws {
+    let server = SessionHarness.record("a", ["x": 5], tag: "s")
+    let script = ScriptedHandler.Script(modify: { operation, number in
+      let refusal = ItemFailure(
+        SessionHarness.id("a"),
+        SyncError(.serverRecordChanged, serverRecord: server)
+      )
+      return number == 0
+        ? .now(.success(.init(failures: [refusal])))
+        : .success(ScriptedHandler.allSaved(operation))
+    })
+    let bench = SessionHarness()
+    let handler = ScriptedHandler(in: bench.world, script: script)
+    let session = CloudSyncSession(
+      restoring: bench.state.essence,
+      operationHandler: handler,
+      resolveConflict: { client, server in
+        var merged = server
+        merged["x"] = .int64(7)
+        return client["x"] == 1 ? merged : nil
+      },
+      environment: bench.world.environment
+    )
+    session.start()
+    try session.modify(ModifyOperation(records: [SessionHarness.record("a", ["x": 1])]))
+    bench.world.run()
+
+    #expect(handler.modifyCalls.count == 2)
+    #expect(handler.modifyCalls.last?.saves.first?["x"] == 7)
+    #expect(handler.modifyCalls.last?.saves.first?.changeTag == "s")
+  }
+
   @Test("Page numbers ascend from one session to the next, however often it is restored")
   func pages() throws {
     let bench = SessionHarness()
