@@ -113,7 +113,10 @@ package struct RecordName: Sendable, Hashable {
 
   private static func isPlain(_ text: String) -> Bool {
     if let first = text.utf8.first, first == 0x5f || first == 0x7e { return false }
-    return text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f }
+    return UTF8Bytes.with(text) { utf8 in
+      for byte in utf8 where byte < 0x20 || byte >= 0x7f { return false }
+      return true
+    }
   }
 
   private static func form(of value: SQLiteValue) -> String {

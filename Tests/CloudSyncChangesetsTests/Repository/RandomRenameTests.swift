@@ -150,7 +150,7 @@ import Testing
     let named = ProcessInfo.processInfo.environment["CLOUDSYNC_RENAME_SEEDS"]
     let bounds = named?.split(separator: "-").compactMap { UInt64($0) } ?? []
     guard let first = bounds.first, let last = bounds.last, first <= last else {
-      return Array(0..<UInt64(SuiteSize.count(4, long: 500)))
+      return Array(0..<UInt64(SuiteSize.count(2, long: 500)))
     }
     return Array(first...last)
   }

@@ -52,7 +52,7 @@ struct FetchErrorTests {
     FaultScript.Shape.allCases
   )
   func wrongForEver(code: SyncError.Code, shape: FaultScript.Shape) throws {
-    for fault in Self.faults(code, shape, isForEver: true) {
+    for fault in SuiteSize.some(1, of: Self.faults(code, shape, isForEver: true)) {
       let scenario = try scenario(fault)
 
       scenario.run()

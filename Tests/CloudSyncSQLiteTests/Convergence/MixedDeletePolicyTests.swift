@@ -82,7 +82,7 @@ struct MixedDeletePolicyTests {
 
   @Test(
     "Whatever three devices do, they end alike",
-    arguments: 0..<SuiteSize.count(20, long: 2_000)
+    arguments: 0..<SuiteSize.count(7, long: 2_000)
   )
   func random(seed: Int) async throws {
     var random = SeededRandom(seed: UInt64(seed))

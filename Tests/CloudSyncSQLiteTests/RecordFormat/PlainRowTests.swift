@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Foundation
 import Testing
 
@@ -73,7 +74,7 @@ struct PlainRowTests {
   func plainRows() throws {
     var bench = try FormatBench(seed: 6)
     var count = 0
-    for _ in 0..<4000 {
+    for _ in 0..<SuiteSize.count(1_500, long: 4_000) {
       guard var row = version(Self.own, at: bench.random.time(), created: bench.random.time())
       else {
         return #expect(Bool(false))
@@ -121,7 +122,7 @@ struct PlainRowTests {
         #expect(ValueCodec.decode(value) == .value(quick.values[place]))
       }
     }
-    #expect(count > 1000)
+    #expect(count > SuiteSize.count(300, long: 1_000))
   }
 
   @Test("A damaged record is nothing for the quick way, or is read as the slow one reads it")

@@ -83,7 +83,7 @@ struct RecordJoinTests {
   )
   func laws(deletes: DeletePolicy, areMoved: Bool) {
     let join = RecordJoin(deletes: deletes, groups: [["a", "b"]])
-    let seeds = areMoved ? SuiteSize.count(1, long: 4) : SuiteSize.count(3, long: 10)
+    let seeds = areMoved ? SuiteSize.count(1, long: 4) : SuiteSize.count(1, long: 10)
     for seed in 1...UInt64(seeds) {
       let versions = versions(deletes, seed: seed, areMoved: areMoved)
       for one in versions {

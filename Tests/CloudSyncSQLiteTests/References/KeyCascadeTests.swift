@@ -37,7 +37,7 @@ struct KeyCascadeTests {
     var options = SyncEngineOptions()
     options.defaultTable.merging.deletes = deletes
     let orders = RenameScript.orders(of: script.steps.count)
-    for made in SuiteSize.some(2, of: orders) {
+    for made in SuiteSize.some(1, of: orders) {
       for synchronized in SuiteSize.some(2, of: orders) {
         let bench = SyncHarness()
         let device = { (name: String) in

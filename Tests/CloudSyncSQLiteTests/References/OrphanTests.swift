@@ -168,7 +168,7 @@ struct OrphanTests {
   /// The long run has a longer chain; SQLite's own cascades end at 1,000.
   @Test("A long chain of rows goes with its head, where it is enforced and where not")
   func chain() throws {
-    let count = SuiteSize.count(300, long: 10_000)
+    let count = SuiteSize.count(120, long: 10_000)
     let schema = """
       CREATE TABLE folders(
         id TEXT PRIMARY KEY NOT NULL, up TEXT REFERENCES folders(id) ON DELETE CASCADE

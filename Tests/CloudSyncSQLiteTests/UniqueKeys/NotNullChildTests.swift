@@ -79,7 +79,7 @@ struct NotNullChildTests {
 
   @Test(
     "Folders of one name and one parent become one, and what is in them stays",
-    arguments: orders
+    arguments: SuiteSize.some(3, of: orders)
   )
   func folders(order: String) throws {
     let (bench, devices) = try devices(
