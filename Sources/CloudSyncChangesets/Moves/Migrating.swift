@@ -140,6 +140,10 @@ struct Migrating {
       var rows: [RowDelta] = []
       let converted = try ConvertedValues(connection: connection, table: table)
       try converted.forget(unlike: wanted)
+      for before in former.predecessors(of: table, in: work.tables) {
+        try converted.follow(before, rows: state.table(before.name)?.rows ?? [])
+      }
+      try converted.stand(for: fills, areNew: true)
       let compare = { (row: RowDelta) throws(ChangesetError) -> Void in
         guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
         let row = try converted.taken(up: row, as: was)
@@ -263,6 +267,29 @@ extension HistoryWork {
           + " give it another name, or add it without a default and set its values"
       )
     }
+  }
+}
+
+extension TrackedTables {
+  /// The table that another one goes on from: of the same name, or else any that is gone.
+  fileprivate func predecessors(
+    of table: TrackedTable,
+    in present: TrackedTables
+  ) -> [SchemaDescription.Table] {
+    if let same = description.table(table.name) { return [same] }
+    return description.tables.filter { present.table($0.name) == nil }
+  }
+}
+
+extension StateDelta {
+  /// Rows that are there, with what a migration fills their columns with.
+  func filled(by migration: StateDelta) -> StateDelta {
+    StateDelta(
+      tables: tables.map { table in
+        let fills = migration.table(table.name)?.fills ?? []
+        return TableDelta(table.name, rows: table.rows.map { $0.filled(fills) })
+      }
+    )
   }
 }
 
