@@ -144,6 +144,8 @@ struct Adopting {
   ) throws(ChangesetError) -> StateDelta {
     let time = try work.heads.position().clock
     var tables: [TableDelta] = []
+    var allNames = PresentNames()
+    var allFills: [String: [TableDelta.Fill]] = [:]
     for table in work.tables.tables {
       let formerName = taken.formerTables[table.name] ?? table.name
       guard let before = former.table(formerName) else { continue }
@@ -153,7 +155,10 @@ struct Adopting {
       try converted.follow(before, rows: former)
       try converted.stand(for: fills, areNew: true)
       let names = try taken.names(of: table, before: before, rows: former)
+      allNames.columns[table.name] = names
+      allFills[table.name] = fills
       if formerName != table.name {
+        allNames.tables[formerName] = table.name
         let moved = former.map { $0.moved(to: table, names: names, fills: fills, time: time) }
         if !moved.isEmpty { tables.append(TableDelta(table.name, rows: moved)) }
         continue
@@ -165,10 +170,11 @@ struct Adopting {
       tables.append(TableDelta(table.name, fills: fills, rows: rows))
     }
     for gone in state.tables where work.tables.table(gone.name) == nil {
-      for row in gone.rows where work.tables.isParking {
-        try work.parked.release(key: row.key, of: gone.name)
-      }
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
+    }
+    if work.tables.isParking {
+      _ = try ParkedMigration(work: work, former: former, names: allNames)
+        .run { [allFills] in allFills[$0] ?? [] }
     }
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
   }

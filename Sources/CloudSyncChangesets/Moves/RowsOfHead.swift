@@ -66,7 +66,7 @@ struct RowsOfHead {
     )
     guard let number, try connection.hasTable("changesets_old_\(number)") else { return [] }
     let keys = Int32(description.columns.count { $0.keyPlace > 0 })
-    let columns = try installed(description).columns
+    let columns = installed(description).columns
       .filter { $0.keyPlace == 0 && !$0.isGenerated }.map(\.name).sortedByBytes()
     return try connection.rows("SELECT * FROM main.changesets_old_\(number)") { row in
       let key = RowKey((0..<keys).map { row.value($0) })
@@ -80,8 +80,8 @@ struct RowsOfHead {
   /// The table as it was when its mirror was made.
   private func installed(
     _ description: SchemaDescription.Table
-  ) throws(ChangesetError) -> SchemaDescription.Table {
-    try taken.installed?.table(description.name) ?? description
+  ) -> SchemaDescription.Table {
+    taken.installed?.table(description.name) ?? description
   }
 }
 

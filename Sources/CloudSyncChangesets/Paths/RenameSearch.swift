@@ -84,6 +84,19 @@ struct RenameSearch {
     return search.names()
   }
 
+  /// What one migration has renamed, by its changes.
+  static func names(
+    of changes: StateDelta,
+    before: SchemaDescription,
+    after: SchemaDescription
+  ) -> PresentNames {
+    var search = RenameSearch(present: after)
+    if !after.hasNames(of: before) {
+      search.migrations = [Migration(changes: changes, before: before, after: after)]
+    }
+    return search.names()
+  }
+
   private mutating func names() -> PresentNames {
     var names = PresentNames()
     if migrations.isEmpty { return names }
