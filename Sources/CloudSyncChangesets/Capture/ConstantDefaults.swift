@@ -30,11 +30,33 @@ enum ColumnDefault {
     guard let column = table.schema.column(named: name), let sql = column.defaultSQL,
       SQLText(sql).isLiteral
     else { return .null }
+    // What the type makes of a literal is no other constant: tables that differ in it were filled with the same.
+    let type =
+      switch table.affinities[column.name] {
+      case .integer, .numeric, .real: "NUMERIC"
+      default: ""
+      }
+    return try scratch(type, constraint: "DEFAULT \(sql)") { "INSERT INTO one DEFAULT VALUES" }
+  }
+
+  /// What a column of a type makes of a value.
+  static func stored(
+    _ value: SQLiteValue,
+    as type: String
+  ) throws(ChangesetError) -> SQLiteValue {
+    try scratch(type, constraint: "") { "INSERT INTO one VALUES(\(value.literal))" }
+  }
+
+  private static func scratch(
+    _ type: String,
+    constraint: String,
+    insertion: () -> String
+  ) throws(ChangesetError) -> SQLiteValue {
     do throws(SQLiteError) {
       // Nothing may be written where a history is only looked at, not even a temporary table.
       let scratch = try SQLiteConnection(path: ":memory:")
-      try scratch.execute("CREATE TABLE one(c \(column.type) DEFAULT \(sql))")
-      try scratch.execute("INSERT INTO one DEFAULT VALUES")
+      try scratch.execute("CREATE TABLE one(c \(type) \(constraint))")
+      try scratch.execute(insertion())
       return try scratch.value("SELECT c FROM one") ?? .null
     } catch { throw ChangesetError(error) }
   }

@@ -6,28 +6,36 @@ import CloudSyncSQLiteSupport
 ///
 /// A row is what the history says. SQLite makes 1.0 of 1 in a column of reals, and text of it in one of text; whoever reads
 /// a cell that still holds what was made of a value gets the value. An edit of the cell takes its place.
+///
+/// What a column has made of the constant that its rows were filled with is noted once for all rows.
 final class ConvertedValues {
   /// Made with the first value, as the table of parked rows is.
-  private static let table = "changesets_converted"
+  static let table = "changesets_converted"
 
-  fileprivate struct Conversion {
+  struct Conversion: Equatable {
     /// What the history says.
     var said: SQLiteValue
     /// What the table has made of it.
     var held: SQLiteValue
   }
 
-  fileprivate typealias Row = [String: Conversion]
+  typealias Row = [String: Conversion]
 
-  private let connection: HistoryConnection
-  private let tracked: TrackedTable
+  let connection: HistoryConnection
+  let tracked: TrackedTable
   /// Whether there may be any.
-  private var exist: Bool
+  private(set) var exist: Bool
+  /// What holds for every row of which nothing else is noted.
+  var standing: Row = [:]
 
   init(connection: HistoryConnection, table: TrackedTable) throws(ChangesetError) {
     (self.connection, tracked) = (connection, table)
     exist = try Self.exist(connection)
+    if exist { standing = try own(of: RowKey(codedBytes: Self.everyRow)) }
   }
+
+  /// Stands in the place of a key; no key is coded so.
+  static let everyRow: [UInt8] = []
 
   /// Whether there are any of any table.
   static func exist(_ connection: HistoryConnection) throws(ChangesetError) -> Bool {
@@ -49,18 +57,19 @@ final class ConvertedValues {
 
   /// What makes rows of the table those that the history says.
   func all() throws(ChangesetError) -> (RowDelta) -> RowDelta {
-    let rows = try allRows()
-    if rows.isEmpty { return { $0 } }
-    return { row in rows[row.key].map { row.said($0) } ?? row }
+    let (rows, standing) = (try allRows(), standing)
+    if rows.isEmpty, standing.isEmpty { return { $0 } }
+    return { row in row.said(rows[row.key].map { standing.merging($0) { $1 } } ?? standing) }
   }
 
   /// The same for the values of a row, those of the table's columns in order.
   func allValues() throws(ChangesetError) -> (RowKey, inout [SQLiteValue]) -> Void {
-    let rows = try allRows()
+    let (rows, standing) = (try allRows(), standing)
     let columns = tracked.columns
-    if rows.isEmpty { return { _, _ in } }
+    if rows.isEmpty, standing.isEmpty { return { _, _ in } }
     return { key, values in
-      guard let row = rows[key] else { return }
+      let row = rows[key].map { standing.merging($0) { $1 } } ?? standing
+      if row.isEmpty { return }
       for (place, column) in columns.enumerated() {
         values[place] = row.said(values[place], in: column)
       }
@@ -83,6 +92,11 @@ final class ConvertedValues {
   }
 
   private func conversions(of key: RowKey) throws(ChangesetError) -> Row {
+    standing.merging(try own(of: key)) { $1 }
+  }
+
+  /// What is noted of a row alone.
+  private func own(of key: RowKey) throws(ChangesetError) -> Row {
     let found = try connection.rows(
       "SELECT column, said, held FROM \(Self.table) WHERE name = ?1 AND key = ?2",
       .text(tracked.name),
@@ -91,11 +105,12 @@ final class ConvertedValues {
     return Row(found, uniquingKeysWith: { first, _ in first })
   }
 
-  private func allRows() throws(ChangesetError) -> [RowKey: Row] {
+  /// What is noted of single rows.
+  func allRows() throws(ChangesetError) -> [RowKey: Row] {
     guard exist else { return [:] }
     var rows: [RowKey: Row] = [:]
     let found = try connection.rows(
-      "SELECT key, column, said, held FROM \(Self.table) WHERE name = ?1",
+      "SELECT key, column, said, held FROM \(Self.table) WHERE name = ?1 AND key <> x''",
       .text(tracked.name)
     ) { ($0.bytes(0), $0.text(1) ?? "", Conversion(said: $0.value(2), held: $0.value(3))) }
     for (key, column, conversion) in found {
@@ -109,18 +124,21 @@ final class ConvertedValues {
   /// Keeps what cells say that were just written, and that the table may have made something else of.
   func keep(cells: [CellDelta], of key: RowKey) throws(ChangesetError) {
     if exist {
-      let known = try conversions(of: key)
+      let known = try own(of: key)
       for cell in cells where known[cell.column] != nil {
         try forget(key: key, column: cell.column)
       }
     }
-    let converted = cells.filter { tracked.mayConvert($0.new, in: $0.column) }
+    let converted = cells.filter {
+      tracked.mayConvert($0.new, in: $0.column) || standing[$0.column]?.held == $0.new
+    }
     guard !converted.isEmpty, !HistoryMutant.convertedForgotten.isPresent,
       let row = try TableRows(connection: connection, table: tracked).held(key)
     else { return }
     for cell in converted {
       let held = row.cell(cell.column)?.new ?? .null
-      if held == cell.new { continue }
+      // As the row would be read otherwise.
+      if standing.said(held, in: cell.column) == cell.new { continue }
       try keep(Conversion(said: cell.new, held: held), in: cell.column, of: key)
     }
   }
@@ -160,7 +178,7 @@ final class ConvertedValues {
 
   /// Whether a column holds what it would if it were given a value: SQLite compares by the column's affinity, but for numbers
   /// that a real cannot hold.
-  private func holds(
+  func holds(
     _ value: SQLiteValue,
     in column: String,
     of key: RowKey
@@ -181,7 +199,7 @@ final class ConvertedValues {
     }
   }
 
-  private func keep(
+  func keep(
     _ conversion: Conversion,
     in column: String,
     of key: RowKey
@@ -216,7 +234,7 @@ final class ConvertedValues {
     )
   }
 
-  private func forget(key: RowKey, column: String) throws(ChangesetError) {
+  func forget(key: RowKey, column: String) throws(ChangesetError) {
     try connection.run(
       "DELETE FROM \(Self.table) WHERE name = ?1 AND key = ?2 AND column = ?3",
       .text(tracked.name),
@@ -233,7 +251,7 @@ final class ConvertedValues {
         try forget(key: row.key)
         continue
       }
-      for (column, conversion) in try conversions(of: row.key) {
+      for (column, conversion) in try own(of: row.key) {
         let cell = row.cell(column)
         if cell == nil, row.kind == .update || conversion.said == .null { continue }
         if cell?.new == conversion.said { continue }
@@ -256,6 +274,7 @@ final class ConvertedValues {
   ///
   /// Tables that are declared alike hold the same of one value, by whatever way they became so.
   func retry() throws(ChangesetError) {
+    try retryStanding()
     let rows = TableRows(connection: connection, table: tracked, converted: self)
     for (key, row) in try allRows() {
       let present = try rows.held(key)
@@ -270,7 +289,7 @@ final class ConvertedValues {
     }
   }
 
-  private func write(
+  func write(
     _ value: SQLiteValue,
     in column: String,
     of key: RowKey
@@ -336,44 +355,8 @@ extension RowDelta {
 
 extension [String: ConvertedValues.Conversion] {
   /// What the history says of a value that a column holds.
-  fileprivate func said(_ value: SQLiteValue, in column: String) -> SQLiteValue {
+  func said(_ value: SQLiteValue, in column: String) -> SQLiteValue {
     guard let conversion = self[column], conversion.held == value else { return value }
     return conversion.said
-  }
-}
-
-extension TrackedTable {
-  /// Whether a column may make another value of one that is written into it: SQLite's rules of affinity.
-  fileprivate func mayConvert(_ value: SQLiteValue, in column: String) -> Bool {
-    guard let affinity = affinities[column] else { return false }
-    return switch (affinity, value) {
-    case (.text, .integer), (.text, .real), (.real, .integer): true
-    case (.integer, .real(let number)), (.numeric, .real(let number)):
-      number == number.rounded(.towardZero)
-    // SQLite stores whole reals as integers, which have no sign of zero.
-    case (.real, .real(let number)): number == 0 && number.sign == .minus
-    case (.integer, .text(let text)), (.numeric, .text(let text)), (.real, .text(let text)):
-      text.mayBeNumber
-    default: false
-    }
-  }
-}
-
-extension String {
-  /// Whether SQLite may take it for a number: digits with signs, a point, an exponent and space around them, and nothing else.
-  fileprivate var mayBeNumber: Bool {
-    var last: UInt8?
-    for byte in utf8 {
-      switch byte {
-      case 0x30...0x39, 0x2e, 0x09...0x0d, 0x20: break
-      case 0x45, 0x65: if last == nil { return false }
-      case 0x2b, 0x2d:
-        // A date has signs between its digits.
-        if let last, (0x30...0x39).contains(last) || last == 0x2e { return false }
-      default: return false
-      }
-      last = byte
-    }
-    return last != nil
   }
 }

@@ -17,6 +17,18 @@ struct TrackedTables: Sendable {
   var isConverting = false
   let defaults = ConstantDefaults()
 
+  /// No tables.
+  static let none: TrackedTables = {
+    let description = SchemaDescription(tables: [])
+    return TrackedTables(
+      tables: [],
+      schema: DatabaseSchema(tables: []),
+      description: description,
+      id: description.id,
+      version: 0
+    )
+  }()
+
   /// The table that changes call so, byte by byte.
   func table(_ name: String) -> TrackedTable? { tables.first { $0.name.hasSameBytes(as: name) } }
 

@@ -68,14 +68,20 @@ extension UncommittedRows {
   }
 
   /// Has a row that was made in the place of a parked one differ from that: at HEAD it was not missing.
+  ///
+  /// Where it has gone again the parked one stands, and nothing has changed.
   private func replaceParked(
     rows: inout [RowKey: RowDelta],
     of table: TrackedTable,
     at time: HybridTime
   ) throws(ChangesetError) {
     let parked = ParkedRows(connection: connection)
-    for (key, row) in rows where row.kind == .insert {
+    for (key, row) in rows where row.kind != .update {
       guard let away = try parked.row(key, of: table.name) else { continue }
+      guard row.kind == .insert else {
+        rows[key] = nil
+        continue
+      }
       rows[key] = try reading("a parked row") { () throws(ByteFault) in
         try away.inverted(at: time).followed(by: row)
       }

@@ -1,4 +1,5 @@
-import CloudSyncCore
+public import CloudSyncCore
+public import CloudSyncSQLite
 
 extension ChangesetRemote {
   /// Runs a body, and if it needs changes that were removed from this copy, once more with them.
@@ -45,5 +46,42 @@ extension ChangesetRemote {
   /// - Throws: What is wrong with the database.
   public func resetLastChangeToken() throws(ChangesetError) {
     try RemoteState.forgetToken(in: repository)
+  }
+
+  /// Fetches everything that a zone holds into a history whose tables were changed without it, which no repository opens:
+  /// then ``ChangesetRepository/rescan(_:tables:renamed:options:)`` has the changes that
+  /// ``ChangesetRepository/gc(depth:includingUnsent:)`` has removed.
+  ///
+  /// - Parameters:
+  ///   - database: The database, which has a history.
+  ///   - handler: The cloud.
+  ///   - zoneID: The zone.
+  ///   - assets: Where files are on their way.
+  ///   - accountProvider: Who is signed in.
+  ///   - options: What this copy is called.
+  ///   - environment: Clock, threads and timer.
+  /// - Returns: The commits that are new.
+  /// - Throws: That the database has no history, or one of another zone, or what the cloud says.
+  @discardableResult
+  public static func fetchEverything(
+    into database: some SyncDatabase,
+    from handler: any OperationHandler,
+    zoneID: ZoneID,
+    assets: AssetOptions? = nil,
+    accountProvider: AccountStatusProvider? = nil,
+    options: ChangesetOptions = ChangesetOptions(),
+    environment: SyncEnvironment = .live
+  ) async throws(ChangesetError) -> [Changeset] {
+    let remote = try ChangesetRemote(
+      ChangesetRepository(commitsOf: database, options: options),
+      operationHandler: handler,
+      zoneID: zoneID,
+      assets: assets,
+      accountProvider: accountProvider,
+      environment: environment
+    )
+    defer { remote.session.stop() }
+    try remote.resetLastChangeToken()
+    return try await remote.fetch()
   }
 }

@@ -16,6 +16,11 @@ extension ChangesetRepository {
     try RemoteState.token(in: self)
   }
 
+  /// The tables that the history is about, by the bytes of their names.
+  package func trackedTables() throws(ChangesetError) -> [String] {
+    try read { (work) throws(ChangesetError) in work.tables.tables.map(\.name) }
+  }
+
   /// The tables whose integer keys SQLite gives, which nobody has declared to be unique.
   package func tablesWithIntegerKeys() throws(ChangesetError) -> [String] {
     try read { (work) throws(ChangesetError) in

@@ -154,6 +154,7 @@ struct Cloning {
       options: work.options
     )
     try DefaultFills(work: made).keep()
+    try made.keepConvertedFills()
     var position = try work.heads.position()
     position.branch = head.branch
     try work.heads.set(position)

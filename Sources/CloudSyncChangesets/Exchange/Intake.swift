@@ -190,6 +190,7 @@ struct Intake {
     let before = parents.first?.stateHash ?? .zero
     if commit.changes.tables.contains(where: { !$0.fills.isEmpty }) {
       try Fills.keep(delta: commit.changes, work.connection)
+      try work.keepConvertedFills(of: commit.changes)
       try frames.refresh()
     }
     guard let schema = try work.dictionaries.number(ofSchema: header.schema) else {

@@ -91,4 +91,7 @@ public struct ChangesetConflict: Sendable, Hashable {
   public let lost: [Cell]
   /// What is asked; nil for a decision.
   public let question: RowConflict?
+
+  /// Whether what a merge has dropped is that one side has deleted the row.
+  package var hasDroppedDeletion: Bool { kind == .deletion && !isSetAside && lost.isEmpty }
 }

@@ -31,6 +31,43 @@ struct Restoring {
     return commit
   }
 
+  /// Deletes a row that one side had deleted, and that a merge has kept; nil if it is deleted already.
+  func delete(conflict: ChangesetConflict, key: [FieldValue]?) throws(ChangesetError) -> Changeset?
+  {
+    if key != nil {
+      throw ChangesetError(.misuse, "another key is for a row that a merge has removed")
+    }
+    try work.checkNothingIsUncommitted()
+    let (merge, lost) = try decision(conflict: conflict)
+    let meta = RestoreMark(merge: merge, number: conflict.number).meta
+    guard let table = work.tables.table(lost.table) else {
+      throw ChangesetError(.needsUpgrade, "table \(lost.table.quotedName) is not in the history")
+    }
+    let rows = try TableRows(connection: work.connection, table: table)
+    guard try rows.row(lost.key) != nil else {
+      guard let parked = try work.parked.row(lost.key, of: table.name) else {
+        try DecidedEdits(log: work.log).dismiss(merge: merge, conflict.number)
+        return nil
+      }
+      let changes = TableDelta(table.name, rows: [parked.inverted(at: .zero)])
+      return try Recording(work: work).record(changes: StateDelta(tables: [changes]), meta: meta)
+    }
+    let sql = "DELETE FROM main.\(table.name.quotedName) WHERE \(table.hasKey())"
+    do throws(SQLiteError) {
+      try work.connection.bound(sql: sql, lost.key.values).run()
+    } catch {
+      guard error.kind == .constraint else { throw ChangesetError(error) }
+      let values = lost.key.values.map(\.literal).joined(separator: ", ")
+      throw ChangesetError(
+        .misuse,
+        "row \(values) of table \(table.name.quotedName) cannot be deleted (\(error.message)); change what stands in its"
+          + " way first"
+      )
+    }
+    let row = try Committing(work: work).commit(meta: meta)
+    return try row.map { (row) throws(ChangesetError) in try work.changeset(row: row) }
+  }
+
   private func decision(
     conflict: ChangesetConflict
   ) throws(ChangesetError) -> (merge: ChangesetID, lost: MergeConflict) {

@@ -20,10 +20,12 @@ struct Adopting {
     let position = try heads.position()
     if position.isDetached { throw ChangesetError.onOlderCommit }
     let former = try formerSchema(at: position.seq)
-    let log = CommitLog(connection: connection, schema: former)
-    let state = try log.changes(from: nil, to: position.seq)
     let schema = try installation.readSchema()
     let taken = try TakenUpNames(connection, said: renamed)
+    let (state, isWhole) = try state(
+      at: position.seq,
+      RowsOfHead(connection: connection, former: former, present: schema, taken: taken)
+    )
     let wanted = try tables(names: names, in: schema, taken)
     try EngineTablesCheck(connection: connection).check(tables: wanted, in: schema)
     try checkKeys(of: wanted, in: schema, former: former, taken)
@@ -36,15 +38,33 @@ struct Adopting {
       ),
       options: options
     )
+    var known = state
     // Where nothing was changed here, HEAD may have others' types and defaults.
     if work.tables.id != former.id, installed != work.tables.id.digest.bytes {
       _ = try work.dictionaries.number(for: work.tables.description)
       let changes = try changes(of: state, former: former, in: work, taken)
       try Migrating(connection: connection, options: options)
         .commit(changes, at: position, in: work)
+      known = try reading("the rows of HEAD") { () throws(ByteFault) in
+        try state.filled(by: changes).followed(by: changes)
+      }
     }
-    try Rescan(work: work).run()
+    try Rescan(work: work).run(knowing: isWhole ? nil : known)
     try ConvertedValues.retry(in: work.tables, connection)
+  }
+
+  /// The rows of HEAD, and whether the history tells them itself.
+  private func state(
+    at seq: Int64?,
+    _ rows: RowsOfHead
+  ) throws(ChangesetError) -> (StateDelta, isWhole: Bool) {
+    let log = CommitLog(connection: connection, schema: rows.former)
+    do throws(ChangesetError) { return (try log.changes(from: nil, to: seq), true) } catch {
+      guard error.code == .historyTooShort, let seq,
+        let state = try rows.state(at: try log.row(seq))
+      else { throw error }
+      return (state, false)
+    }
   }
 
   /// The schema of HEAD; without commits that of no tables.
@@ -124,13 +144,21 @@ struct Adopting {
   ) throws(ChangesetError) -> StateDelta {
     let time = try work.heads.position().clock
     var tables: [TableDelta] = []
+    var allNames = PresentNames()
+    var allFills: [String: [TableDelta.Fill]] = [:]
     for table in work.tables.tables {
       let formerName = taken.formerTables[table.name] ?? table.name
       guard let before = former.table(formerName) else { continue }
       let fills = try work.fills(of: table) { before.column($0) != nil }
       let former = state.table(formerName)?.rows ?? []
+      let converted = try ConvertedValues(connection: connection, table: table)
+      try converted.follow(before, rows: former)
+      try converted.stand(for: fills, areNew: true)
       let names = try taken.names(of: table, before: before, rows: former)
+      allNames.columns[table.name] = names
+      allFills[table.name] = fills
       if formerName != table.name {
+        allNames.tables[formerName] = table.name
         let moved = former.map { $0.moved(to: table, names: names, fills: fills, time: time) }
         if !moved.isEmpty { tables.append(TableDelta(table.name, rows: moved)) }
         continue
@@ -142,10 +170,11 @@ struct Adopting {
       tables.append(TableDelta(table.name, fills: fills, rows: rows))
     }
     for gone in state.tables where work.tables.table(gone.name) == nil {
-      for row in gone.rows where work.tables.isParking {
-        try work.parked.release(key: row.key, of: gone.name)
-      }
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
+    }
+    if work.tables.isParking {
+      _ = try ParkedMigration(work: work, former: former, names: allNames)
+        .run { [allFills] in allFills[$0] ?? [] }
     }
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
   }

@@ -127,7 +127,7 @@ struct Migrating {
     in work: HistoryWork
   ) throws(ChangesetError) -> StateDelta {
     let time = try work.heads.position().clock
-    var tables: [TableDelta] = []
+    var comparisons: [RowComparison] = []
     for table in work.tables.tables {
       var fills: [TableDelta.Fill] = []
       if let before = former.table(table.name) {
@@ -135,47 +135,52 @@ struct Migrating {
           before.columns.contains { $0.hasSameBytes(as: name) }
         }
       }
-      var wanted: [RowKey: RowDelta] = [:]
-      for row in state.table(table.name)?.rows ?? [] { wanted[row.key] = row.filled(fills) }
-      var rows: [RowDelta] = []
       let converted = try ConvertedValues(connection: connection, table: table)
-      try converted.forget(unlike: wanted)
-      let compare = { (row: RowDelta) throws(ChangesetError) -> Void in
-        guard let was = wanted.removeValue(forKey: row.key) else { return rows.append(row) }
-        let row = try converted.taken(up: row, as: was)
-        let change = try reading("a row before the migration") { () throws(ByteFault) in
-          try was.inverted(at: time).followed(by: row)
-        }
-        if let change { rows.append(change) }
+      var comparison = RowComparison(table: table, fills: fills, converted: converted, time: time)
+      try comparison.expect(state.table(table.name)?.rows ?? [])
+      for before in former.predecessors(of: table, in: work.tables) {
+        try converted.follow(before, rows: state.table(before.name)?.rows ?? [])
       }
-      try TableRows(connection: connection, table: table, converted: converted).forEach(compare)
-      for row in try parked(of: table, fills: fills, in: work) { try compare(row) }
-      rows += wanted.values.map { $0.inverted(at: time) }
-      if rows.isEmpty, fills.isEmpty { continue }
-      tables.append(TableDelta(table.name, fills: fills, rows: rows.sorted { $0.key < $1.key }))
+      try converted.stand(for: fills, areNew: true)
+      try TableRows(connection: connection, table: table, converted: converted)
+        .forEach { (row) throws(ChangesetError) in try comparison.compare(row) }
+      comparisons.append(comparison)
     }
-    for gone in state.tables where work.tables.table(gone.name) == nil {
-      for row in gone.rows where work.tables.isParking {
-        try work.parked.release(key: row.key, of: gone.name)
-      }
-      tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
+    let gone = state.tables.filter { work.tables.table($0.name) == nil }
+      .map { table in TableDelta(table.name, rows: table.rows.map { $0.inverted(at: time) }) }
+    if work.tables.isParking {
+      try compareParked(from: former.description, with: &comparisons, gone: gone, in: work)
     }
+    let tables = comparisons.compactMap(\.delta) + gone
     return StateDelta(tables: tables.sorted { $0.name.precedesByBytes($1.name) })
   }
 
-  /// The parked rows of a table, as they would be in it after the migration.
-  private func parked(
-    of table: TrackedTable,
-    fills: [TableDelta.Fill],
+  /// Compares the parked rows as they are after the migration, as far as the other rows tell what it has renamed.
+  private func compareParked(
+    from former: SchemaDescription,
+    with comparisons: inout [RowComparison],
+    gone: [TableDelta],
     in work: HistoryWork
-  ) throws(ChangesetError) -> [RowDelta] {
-    guard work.tables.isParking else { return [] }
-    let rows = try work.parked.absent(from: work.tables).table(table.name)?.rows ?? []
-    return try rows.map { (row) throws(ChangesetError) in
-      var row = row.filled(fills)
-      row.cells.removeAll { cell in !table.columns.contains { $0.hasSameBytes(as: cell.column) } }
-      try work.parked.park(row: row, of: table.name, because: "parked before the migration")
-      return row
+  ) throws(ChangesetError) {
+    var parked: [String: Set<RowKey>] = [:]
+    for row in try work.parked.all() { parked[row.table, default: []].insert(row.row.key) }
+    let left = gone.map { table in
+      TableDelta(
+        table.name,
+        rows: table.rows.filter { parked[table.name]?.contains($0.key) != true }
+      )
+    }
+    let seen = StateDelta(
+      tables: (comparisons.map(\.seen) + left).sorted { $0.name.precedesByBytes($1.name) }
+    )
+    let names = RenameSearch.names(of: seen, before: former, after: work.tables.description)
+    var migration = ParkedMigration(work: work, former: former, names: names)
+    migration.addOnlyCandidates(unlessToldBy: seen)
+    let rows = try migration.run { [comparisons] name in
+      comparisons.first { $0.table.name.hasSameBytes(as: name) }?.fills ?? []
+    }
+    for place in comparisons.indices {
+      for row in rows[comparisons[place].table.name] ?? [] { try comparisons[place].compare(row) }
     }
   }
 
@@ -266,9 +271,32 @@ extension HistoryWork {
   }
 }
 
+extension TrackedTables {
+  /// The table that another one goes on from: of the same name, or else any that is gone.
+  fileprivate func predecessors(
+    of table: TrackedTable,
+    in present: TrackedTables
+  ) -> [SchemaDescription.Table] {
+    if let same = description.table(table.name) { return [same] }
+    return description.tables.filter { present.table($0.name) == nil }
+  }
+}
+
+extension StateDelta {
+  /// Rows that are there, with what a migration fills their columns with.
+  func filled(by migration: StateDelta) -> StateDelta {
+    StateDelta(
+      tables: tables.map { table in
+        let fills = migration.table(table.name)?.fills ?? []
+        return TableDelta(table.name, rows: table.rows.map { $0.filled(fills) })
+      }
+    )
+  }
+}
+
 extension RowDelta {
   /// A row that is there, with what its new columns were filled with.
-  fileprivate func filled(_ fills: [TableDelta.Fill]) -> RowDelta {
+  func filled(_ fills: [TableDelta.Fill]) -> RowDelta {
     var row = self
     row.cells += fills.filter { $0.value != .null }
       .map { CellDelta($0.column, old: .null, new: $0.value, time: time) }

@@ -5,10 +5,16 @@ import CloudSyncSQLiteSupport
 struct Rescan {
   let work: HistoryWork
 
-  func run() throws(ChangesetError) {
+  /// Finds them.
+  ///
+  /// - Parameter known: The rows of HEAD, if somebody knows them where changes were removed.
+  /// - Throws: What is wrong with the database, or that too much was removed.
+  func run(knowing known: StateDelta? = nil) throws(ChangesetError) {
     let head = try work.heads.position().seq
     let state: StateDelta
-    do throws(ChangesetError) { state = try work.log.changes(from: nil, to: head) } catch {
+    do throws(ChangesetError) {
+      state = if let known { known } else { try work.log.changes(from: nil, to: head) }
+    } catch {
       // Where old changes were removed the hash still tells that there is nothing to find.
       guard error.code == .historyTooShort, try Verification(work: work).areRowsThoseOfHead else {
         throw error

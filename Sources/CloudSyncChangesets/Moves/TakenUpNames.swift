@@ -15,6 +15,8 @@ struct TakenUpNames {
   let formerTables: [String: String]
   /// What somebody has said; nil if nobody was asked.
   private let said: [String: [String: String]]?
+  /// The tables as they were when the triggers were made; nil if nobody knows.
+  let installed: SchemaDescription?
 
   /// Reads what triggers tell, before they are made anew.
   init(
@@ -24,12 +26,19 @@ struct TakenUpNames {
     self.connection = connection
     self.said = said
     let triggers = try Self.triggers(connection)
-    told = try Self.told(by: triggers, connection)
+    let installed = try Self.installed(connection)
+    self.installed = installed
+    told = installed.map { Self.told(by: triggers, $0) } ?? [:]
     var formerTables: [String: String] = [:]
     for trigger in triggers where !trigger.former.isSameName(as: trigger.name) {
       formerTables[trigger.name] = trigger.former
     }
     self.formerTables = formerTables
+  }
+
+  /// What a column is called now, as far as triggers and people tell.
+  func presentName(of column: String, in table: String) -> String {
+    said?[table]?[column] ?? told[table]?[column] ?? column
   }
 
   /// The present names of a table's columns, by their former ones.
@@ -65,9 +74,7 @@ struct TakenUpNames {
     let open = gone.filter { names[$0.name] == nil }
     let free = added.filter { column in !names.values.contains { $0.hasSameBytes(as: column.name) }
     }
-    guard open.contains(where: { former in free.contains { $0.isSame(as: former) } }) else {
-      return names
-    }
+    guard open.contains(where: { !$0.candidates(among: free).isEmpty }) else { return names }
     return try names.merging(seen(open, free, in: table, rows: rows)) { one, _ in one }
   }
 
@@ -86,7 +93,7 @@ struct TakenUpNames {
     let pairs = rows.compactMap { row in present[row.key].map { (old: row, new: $0) } }
     var names: [String: String] = [:]
     for former in gone {
-      for column in added where column.isSame(as: former) {
+      for column in former.candidates(among: added) {
         let fill = try ColumnDefault.value(of: column.name, in: table)
         let same = pairs.count { pair in
           (pair.old.cell(former.name)?.new ?? .null) == (pair.new.cell(column.name)?.new ?? .null)
@@ -128,14 +135,19 @@ struct TakenUpNames {
     ) { (former: $0.text(0) ?? "", name: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
   }
 
-  private static func told(
-    by triggers: [Trigger],
+  private static func installed(
     _ connection: HistoryConnection
-  ) throws(ChangesetError) -> [String: [String: String]] {
+  ) throws(ChangesetError) -> SchemaDescription? {
     guard let bytes = try Info(connection).bytes(name: .schema), let digest = Digest(bytes),
       let number = try Dictionaries(connection: connection).number(ofSchema: SchemaID(digest))
-    else { return [:] }
-    let installed = try Dictionaries(connection: connection).schema(number: number)
+    else { return nil }
+    return try Dictionaries(connection: connection).schema(number: number)
+  }
+
+  private static func told(
+    by triggers: [Trigger],
+    _ installed: SchemaDescription
+  ) -> [String: [String: String]] {
     var told: [String: [String: String]] = [:]
     for (former, name, sql) in triggers {
       guard let table = installed.table(former) else { continue }

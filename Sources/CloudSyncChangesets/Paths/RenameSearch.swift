@@ -84,6 +84,19 @@ struct RenameSearch {
     return search.names()
   }
 
+  /// What one migration has renamed, by its changes.
+  static func names(
+    of changes: StateDelta,
+    before: SchemaDescription,
+    after: SchemaDescription
+  ) -> PresentNames {
+    var search = RenameSearch(present: after)
+    if !after.hasNames(of: before) {
+      search.migrations = [Migration(changes: changes, before: before, after: after)]
+    }
+    return search.names()
+  }
+
   private mutating func names() -> PresentNames {
     var names = PresentNames()
     if migrations.isEmpty { return names }
@@ -132,9 +145,9 @@ struct RenameSearch {
       guard let after = migration.after.tables.first(where: { names.table($0.name) == table }),
         let rows = migration.rows(of: before.name, as: after.name)
       else { continue }
+      let added = after.columns.filter { before.column($0.name) == nil }
       for former in before.columns where after.column(former.name) == nil {
-        for column in after.columns where before.column(column.name) == nil {
-          guard column.isSame(as: former) else { continue }
+        for column in former.candidates(among: added) {
           let rename = Rename(table: table, former: former.name, name: column.name)
           if rows.areUnlike(former: former.name, name: column.name) {
             refuted.insert(rename)
@@ -228,5 +241,13 @@ extension SchemaDescription.Column {
     var column = self
     column.name = other.name
     return column == other && keyPlace == 0 && !isGenerated
+  }
+
+  /// Of columns that are new, those that this one, which is gone, may be called now: one that is declared otherwise only
+  /// where none is declared the same.
+  func candidates(among added: [Self]) -> [Self] {
+    if keyPlace > 0 || isGenerated { return [] }
+    let same = added.filter { $0.isSame(as: self) }
+    return same.isEmpty ? added.filter { $0.keyPlace == 0 && !$0.isGenerated } : same
   }
 }

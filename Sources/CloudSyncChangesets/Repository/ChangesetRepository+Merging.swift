@@ -101,12 +101,15 @@ extension ChangesetRepository {
     }
   }
 
-  /// Commits what a merge has lost: the row that was set aside, or the values that did not count.
+  /// Commits what a merge has lost: the row that was set aside, the values that did not count, or the deletion of a row
+  /// that was kept.
+  ///
+  /// A row is deleted as by a `DELETE`: foreign keys are enforced, and triggers of the app run.
   ///
   /// - Parameters:
   ///   - conflict: The decision, as ``conflicts()`` has it.
   ///   - key: The key to put the row back under; nil for its own.
-  /// - Returns: The commit; nil if the row holds all of it already.
+  /// - Returns: The commit; nil if the row holds all of it already, or is deleted already.
   /// - Throws: That the tables do not take it beside the rows that are there, such as another row of that key or a
   ///   reference to a row that is gone, or that rows are not committed.
   @discardableResult
@@ -114,8 +117,10 @@ extension ChangesetRepository {
     _ conflict: ChangesetConflict,
     key: [FieldValue]? = nil
   ) throws(ChangesetError) -> Changeset? {
-    try move { (work) throws(ChangesetError) in
-      try Restoring(work: work).restore(conflict: conflict, key: key)
+    try run(enforcingForeignKeys: conflict.hasDroppedDeletion) { (work) throws(ChangesetError) in
+      let restoring = Restoring(work: work)
+      if conflict.hasDroppedDeletion { return try restoring.delete(conflict: conflict, key: key) }
+      return try restoring.restore(conflict: conflict, key: key)
     }
   }
 

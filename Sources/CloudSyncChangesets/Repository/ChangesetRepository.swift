@@ -22,6 +22,8 @@ public final class ChangesetRepository: Sendable {
   let options: ChangesetOptions
   /// The tables as they were read last.
   private let known: Locked<TrackedTables>
+  /// Whether nothing but commits is looked at, whatever has become of the tables.
+  private let isOfCommitsAlone: Bool
 
   /// Publishes where the rows are after every move.
   public let headSubject = SyncSubject<Head>()
@@ -68,6 +70,7 @@ public final class ChangesetRepository: Sendable {
   ) throws(ChangesetError) {
     self.database = database
     self.options = options
+    isOfCommitsAlone = false
     try MergeSettings.check(options: options)
     known = Locked(
       try database.use { (connection) throws(ChangesetError) in
@@ -75,6 +78,26 @@ public final class ChangesetRepository: Sendable {
         let tracked = try HistorySetup(connection: connection, options: options).open(names: tables)
         try CommitLog(connection: connection).index(unlessFewerThan: CommitLog.unindexedLimit)
         return tracked
+      }
+    )
+  }
+
+  /// Opens a history for commits that come from elsewhere, whatever has become of its tables: it has none then.
+  package init(
+    commitsOf database: some SyncDatabase,
+    options: ChangesetOptions
+  ) throws(ChangesetError) {
+    self.database = database
+    self.options = options
+    isOfCommitsAlone = true
+    known = Locked(
+      try database.use { (connection) throws(ChangesetError) in
+        try Self.refuseTransaction(connection: connection)
+        guard let version = try HistoryTables.installedVersion(connection: connection) else {
+          throw ChangesetError(.misuse, "the database has no history")
+        }
+        try HistoryTables.check(version: version)
+        return .none
       }
     )
   }
@@ -114,7 +137,8 @@ public final class ChangesetRepository: Sendable {
   /// The history on a connection; the tables are read again if their declarations may have changed.
   func work(on connection: HistoryConnection) throws(ChangesetError) -> HistoryWork {
     var tracked = known.withLock { $0 }
-    if try CaptureInstallation.version(connection: connection) != tracked.version {
+    if !isOfCommitsAlone, try CaptureInstallation.version(connection: connection) != tracked.version
+    {
       guard try HistoryTables.installedVersion(connection: connection) != nil else {
         throw ChangesetError(.misuse, "the history was removed; open a new one")
       }

@@ -8,6 +8,8 @@ struct ReferencedRows {
   private let parentName: String
   private let table: SettlementTable
   private let collations: [KeyCollation]
+  /// How the columns that are referred to store values: SQLite compares those of a foreign key so.
+  private let affinities: [TableSchema.Column.Affinity]
   /// The rows that were deleted, by what they were referred to by.
   private var deletions: [[SQLiteValue]: RowDelta] = [:]
   /// The rows that are referred to by something else now.
@@ -18,6 +20,9 @@ struct ReferencedRows {
     parentName = link.parent.name
     self.table = table
     collations = try Self.collations(link: link, table)
+    affinities = link.key.referencedColumns.map { name in
+      table.tracked.schema.column(named: name)?.affinity ?? .blob
+    }
     for net in nets {
       for row in net.table(parentName)?.rows ?? [] { try add(row: row) }
     }
@@ -69,7 +74,7 @@ struct ReferencedRows {
 
   /// One spelling of all values that the key holds to be equal.
   private func canonical(values: [SQLiteValue]) -> [SQLiteValue] {
-    zip(collations, values).map { $0.canonical($1) }
+    values.enumerated().map { collations[$0].canonical(affinities[$0].compared($1)) }
   }
 
   /// The keys of the rows that refer to some values by a foreign key, in order.

@@ -129,11 +129,19 @@ extension HistoryConnection {
   func withoutForeignKeys<Value>(
     _ body: () throws(ChangesetError) -> Value
   ) throws(ChangesetError) -> Value {
-    guard try integer("PRAGMA foreign_keys") == 1 else { return try body() }
-    try execute("PRAGMA foreign_keys = OFF")
+    try withForeignKeys(enforced: false, body)
+  }
+
+  /// Runs a body outside of transactions during which foreign keys are enforced or not; then they are as before.
+  func withForeignKeys<Value>(
+    enforced isEnforced: Bool,
+    _ body: () throws(ChangesetError) -> Value
+  ) throws(ChangesetError) -> Value {
+    guard try integer("PRAGMA foreign_keys") != (isEnforced ? 1 : 0) else { return try body() }
+    try execute("PRAGMA foreign_keys = \(isEnforced ? "ON" : "OFF")")
     let result: Result<Value, ChangesetError>
     do throws(ChangesetError) { result = .success(try body()) } catch { result = .failure(error) }
-    try execute("PRAGMA foreign_keys = ON")
+    try execute("PRAGMA foreign_keys = \(isEnforced ? "OFF" : "ON")")
     return try result.get()
   }
 }

@@ -24,6 +24,7 @@ struct DefaultFills {
         _ = known.add(fill, of: table)
         let delta = StateDelta(tables: [TableDelta(table, fills: [fill], rows: [])])
         try Fills.keep(delta: delta, work.connection)
+        try work.keepConvertedFills(of: delta)
         isNew = true
       }
     }
@@ -65,5 +66,26 @@ struct DefaultFills {
       tables[name] = table
     }
     return StateDelta(tables: tables.keys.sortedByBytes().compactMap { tables[$0] })
+  }
+}
+
+extension HistoryWork {
+  /// Notes what the tables here make of all constants that the history knows.
+  func keepConvertedFills() throws(ChangesetError) {
+    let fills = try Fills.read(connection)
+    for table in tables.tables {
+      let known = (fills.tables[table.name] ?? [:])
+        .map { TableDelta.Fill(column: $0.key, value: $0.value) }
+      try ConvertedValues(connection: connection, table: table).stand(for: known, areNew: false)
+    }
+  }
+
+  /// Notes what the tables here make of the constants that a commit tells of.
+  func keepConvertedFills(of delta: StateDelta) throws(ChangesetError) {
+    for change in delta.tables where !change.fills.isEmpty {
+      guard let table = tables.table(change.name) else { continue }
+      try ConvertedValues(connection: connection, table: table)
+        .stand(for: change.fills, areNew: false)
+    }
   }
 }

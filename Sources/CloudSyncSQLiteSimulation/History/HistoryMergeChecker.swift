@@ -53,7 +53,8 @@ final class HistoryMergeChecker: SimulationChecker {
           }
           if differences.count == models.count {
             return
-              "merge \(entry.id.short) of \(parents.compactMap { $0.id?.short }): \(differences[0])"
+              "merge \(entry.id.short) of \(parents.compactMap { $0.id?.short }):"
+              + " \(differences.sorted().joined(separator: "; by the rules of others "))"
           }
         }
         known[entry.id] = commit

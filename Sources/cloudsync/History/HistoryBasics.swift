@@ -18,6 +18,7 @@ enum HistoryBasics {
       HistoryCommand.command(
         name: "status",
         "Show the current branch and commit, and what is not committed.",
+        discussion: "The exit code is 3 if rows are parked because they were rejected.",
         run: status
       ),
       HistoryCommand.command(
@@ -120,7 +121,11 @@ enum HistoryBasics {
   private static func status(target: HistoryTarget) throws {
     let repository = try target.repository(access: .readOnly)
     let status = try repository.status()
-    if target.isJSON { return try target.show(value: StatusReport(status)) }
+    if target.isJSON {
+      try target.show(value: StatusReport(status))
+      if !status.parked.isEmpty { throw ToolError.parked }
+      return
+    }
     let console = target.console
     var line = "\(status.head.isDetached ? "detached from" : "on") \(status.head.branch)"
     if let last = try repository.log(LogQuery(count: 1)).first {
@@ -163,14 +168,29 @@ enum HistoryBasics {
     if !status.untracked.isEmpty {
       console.line(
         "not in the history: \(status.untracked.joined(separator: ", ")); “cloudsync history rescan \(target.path)"
-          + " --all” takes all tables up"
+          + " \(try option(takingUp: status.untracked, in: repository, target))” takes all of them up"
       )
     }
-    if status.isClean { return console.line("nothing to commit") }
-    let rows =
-      [["table", "new", "changed", "deleted"]]
-      + status.tables.map { [$0.name, "\($0.inserted)", "\($0.updated)", "\($0.deleted)"] }
-    for line in Words.table(of: rows) { console.line(line) }
+    if status.isClean {
+      console.line("nothing to commit")
+    } else {
+      let rows =
+        [["table", "new", "changed", "deleted"]]
+        + status.tables.map { [$0.name, "\($0.inserted)", "\($0.updated)", "\($0.deleted)"] }
+      for line in Words.table(of: rows) { console.line(line) }
+    }
+    if !status.parked.isEmpty { throw ToolError.parked }
+  }
+
+  /// What a rescan is told to take up tables: all, unless some belong to a sync engine, or can be in no history.
+  private static func option(
+    takingUp untracked: [String],
+    in repository: ChangesetRepository,
+    _ target: HistoryTarget
+  ) throws -> String {
+    let wanted = try repository.trackedTables() + untracked
+    let all = try ChangesetRepository.tables(of: target.database(access: .readOnly))
+    return Set(wanted) == Set(all) ? "--all" : "--tables \(wanted.sorted().joined(separator: ","))"
   }
 
   private static func commit(target: HistoryTarget) throws {

@@ -65,7 +65,8 @@ enum HistoryCloud {
         options: options + [
           creation, HistoryConnection.attach, HistoryCommand.message,
         ],
-        discussion: "The exit code is 1 if the tables here do not take a row of the history.",
+        discussion:
+          "The exit code is 3 if rows are parked because they were rejected, or records cannot be read.",
         run: sync
       ),
       HistoryCommand.command(

@@ -150,7 +150,7 @@ struct HistoryTarget {
           + " pull \(path)” tries again"
       )
     }
-    throw ToolError.negative
+    throw ToolError.parked
   }
 
   /// Tells what of others' was fetched and is no use, as it never comes to these tables.
@@ -163,7 +163,7 @@ struct HistoryTarget {
     for record in status.refused {
       console.note("\(record.name) was rejected: \(Words.line(record.reason))")
     }
-    throw ToolError.negative
+    throw ToolError.parked
   }
 
   func show(value: some Encodable) throws { console.line(try JSONText.block(for: value)) }

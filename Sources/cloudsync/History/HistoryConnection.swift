@@ -156,6 +156,17 @@ enum HistoryConnection {
     assetFolder(of: target) + "/received"
   }
 
+  /// The history; where its tables were changed without it, changes that “gc” has removed can still be fetched again.
+  private static func repository(
+    target: HistoryTarget,
+    options: ChangesetOptions,
+    isFetching: Bool
+  ) throws -> ChangesetRepository {
+    do { return try target.repository(options: options) } catch let error as ChangesetError
+      where error.code == .needsMigration && isFetching && target.arguments.has("--everything")
+    { return try ChangesetRepository(commitsOf: target.historyDatabase(), options: options) }
+  }
+
   /// Connects a database's history with its cloud.
   ///
   /// - Parameters:
@@ -175,7 +186,7 @@ enum HistoryConnection {
         options.tables[String(name)] = .init(hasUniqueIntegerKeys: true)
       }
     }
-    let repository = try target.repository(options: options)
+    let repository = try repository(target: target, options: options, isFetching: creates == nil)
     let zoneID = try zone(target: target, repository)
     if creates != nil { try checkKeys(target: target, repository) }
     let isAttaching = target.arguments.has(attach.name)

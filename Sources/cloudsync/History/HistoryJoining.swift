@@ -1,7 +1,6 @@
 import CloudSyncChangesets
 import CloudSyncCore
 import CloudSyncSQLite
-import CloudSyncSQLiteSupport
 
 /// Merging, and taking commits back.
 enum HistoryJoining {
@@ -152,42 +151,16 @@ enum HistoryJoining {
       .map { text in
         try repository.key(of: conflict.table, text.split(separator: ",").map { String($0) })
       }
-    if conflict.hasDroppedDeletion {
-      if key != nil { throw ToolError.usage("--key is for a row that a merge has removed") }
-      return try delete(conflict, in: repository, target: target)
+    if conflict.hasDroppedDeletion, key != nil {
+      throw ToolError.usage("--key is for a row that a merge has removed")
     }
     let commit = try repository.restoreConflict(conflict, key: key)
-    try HistoryMoving.tell(target, of: commit, orElse: "the row holds all of it already")
-  }
-
-  /// Deletes a row that one side had deleted, and that a merge has kept.
-  private static func delete(
-    _ conflict: ChangesetConflict,
-    in repository: ChangesetRepository,
-    target: HistoryTarget
-  ) throws {
-    let database = try target.historyDatabase()
-    let columns = try database.query(
-      "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk",
-      [.string(conflict.table)]
+    try HistoryMoving.tell(
+      target,
+      of: commit,
+      orElse: conflict.hasDroppedDeletion
+        ? "the row is deleted already" : "the row holds all of it already"
     )
-    let condition = columns.compactMap { $0.string("name") }
-      .map { "\($0.quotedName) IS ?" }
-      .joined(separator: " AND ")
-    let sql = "DELETE FROM \(conflict.table.quotedName) WHERE \(condition)"
-    // What forbids it is told before the conflict leaves the list, and so are rows that are not committed.
-    try database.execute("BEGIN")
-    do { try database.query(sql, conflict.key) } catch {
-      try database.execute("ROLLBACK")
-      throw error
-    }
-    try database.execute("ROLLBACK")
-    _ = try repository.restoreConflict(conflict)
-    try database.query(sql, conflict.key)
-    let commit = try repository.commit(
-      meta: try HistoryMessage("deletes what a merge has kept").meta()
-    )
-    try HistoryMoving.tell(target, of: commit, orElse: "the row is deleted already")
   }
 
   private static func list(target: HistoryTarget) throws {
@@ -222,9 +195,4 @@ enum HistoryJoining {
       }
     }
   }
-}
-
-extension ChangesetConflict {
-  /// Whether what a merge has dropped is that one side has deleted the row.
-  fileprivate var hasDroppedDeletion: Bool { kind == .deletion && !isSetAside && lost.isEmpty }
 }

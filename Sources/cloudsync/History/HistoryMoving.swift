@@ -56,7 +56,7 @@ enum HistoryMoving {
       HistoryCommand.command(
         name: "pull",
         "Update the rows to the branch's head, after a fetch or a merge.",
-        discussion: "The exit code is 1 if the tables here do not take a row of the history.",
+        discussion: "The exit code is 3 if rows are parked because they were rejected.",
         run: { target in
           let repository = try target.repository()
           let moved = try repository.pull()

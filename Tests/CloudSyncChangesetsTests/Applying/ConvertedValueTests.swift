@@ -310,4 +310,149 @@ import Testing
     }
     #expect(merge.0 == .merge && merge.1)
   }
+
+  // MARK: Names
+
+  private static let typed =
+    "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT, place REAL, note)"
+
+  /// Two copies of unlike types, one of which holds reals where the history says integers.
+  private static func unlike() throws -> (HistoryBench, HistoryBench) {
+    let (one, other) = (try bench("", "desk"), try HistoryBench(typed, replica: "phone"))
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, 'm')")
+    try other.sync(from: one)
+    #expect(try other.rows("SELECT count(*) FROM changesets_converted") == ["2"])
+    return (one, other)
+  }
+
+  @Test(arguments: [
+    "ALTER TABLE people RENAME COLUMN place TO spot", "ALTER TABLE people RENAME TO folk",
+    "ALTER TABLE people RENAME COLUMN place TO spot; ALTER TABLE people RENAME TO folk",
+  ])
+  func whatIsKnownOfValuesFollowsANewName(change: String) throws {
+    for migrates in [false, true] {
+      let (_, other) = try Self.unlike()
+      if migrates {
+        try ChangesetRepository.migrate(other.database, options: HistoryBench.options()) {
+          try SQLiteConnection(borrowing: $0).execute(change)
+        }
+      } else {
+        try other.database.execute(change)
+        try Self.rescan(other)
+      }
+      #expect(try other.repository.changes() == [])
+      #expect(try other.repository.verify().problems == [])
+      #expect(try other.rows("SELECT count(*) FROM changesets_converted") == ["2"], "\(migrates)")
+      let changes = try other.repository.show("HEAD").changes.flatMap(\.cells)
+        .filter { ["place", "spot"].contains($0.column) }
+        .flatMap { [$0.old, $0.new].map { $0.column?.literal ?? "?" } }
+      #expect(Set(changes).isSubset(of: ["1", "2", "NULL"]), "\(changes)")
+    }
+  }
+
+  /// A column that gets another name and another type at once is the same one, where its values show it.
+  @Test(arguments: [("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("INTEGER", "REAL")])
+  func aNewNameAndANewTypeAtOnce(former: String, later: String) throws {
+    for migrates in [false, true] {
+      let (one, other) = (try Self.bench(former, "desk"), try Self.bench(former, "phone"))
+      try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, NULL)")
+      try other.sync(from: one)
+      try other.commit("UPDATE people SET place = 5 WHERE id = 'b'")
+      let change = """
+        CREATE TABLE rebuilt(id TEXT PRIMARY KEY NOT NULL, name TEXT, spot \(later), note);
+        INSERT INTO rebuilt SELECT * FROM people; DROP TABLE people;
+        ALTER TABLE rebuilt RENAME TO people
+        """
+      for bench in [one, other] {
+        if migrates {
+          try ChangesetRepository.migrate(bench.database, options: HistoryBench.options()) {
+            try SQLiteConnection(borrowing: $0).execute(change)
+          }
+        } else {
+          try bench.database.execute(change)
+          try Self.rescan(bench)
+        }
+        #expect(try bench.repository.changes() == [])
+      }
+      try one.commit("UPDATE people SET note = 'later'")
+      try HistoryBench.settle([one, other])
+      #expect(
+        try one.rows("SELECT spot + 0 = 5 FROM people WHERE id = 'b'") == ["1"],
+        "\(former) \(later) \(migrates)"
+      )
+      try Self.expectAgreement([one, other])
+    }
+  }
+
+  @Test func aNewNameAndTypeOfSomeValuesIsAskedFor() throws {
+    let one = try Self.bench("TEXT", "desk")
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 'x', 'n'), ('b', 'Bob', 'y', NULL)")
+    try one.database.execute(
+      """
+      CREATE TABLE rebuilt(id TEXT PRIMARY KEY NOT NULL, name TEXT, spot BLOB, note);
+      INSERT INTO rebuilt SELECT * FROM people; DROP TABLE people;
+      ALTER TABLE rebuilt RENAME TO people; UPDATE people SET spot = 'z' WHERE id = 'b'
+      """
+    )
+    let asked = #expect(throws: ChangesetError.self) { try Self.rescan(one) }
+    #expect(asked?.reason.contains("1 of 2 rows") == true)
+    try ChangesetRepository.rescan(
+      one.database,
+      renamed: ["people": ["place": "spot"]],
+      options: HistoryBench.options()
+    )
+    #expect(try one.repository.changes().count == 1)
+    try Self.expectWhole(one)
+  }
+
+  private static func expectWhole(_ bench: HistoryBench) throws {
+    #expect(try bench.repository.verify().problems == [])
+    try bench.repository.commit()
+    try expectAgreement([bench])
+  }
+
+  // MARK: Foreign and unique keys
+
+  @Test func aForeignKeyRefersToWhatItsTableMakesOfValues() throws {
+    let schema = { (code: String) in
+      """
+      CREATE TABLE parents(id TEXT PRIMARY KEY NOT NULL, code \(code) UNIQUE);
+      CREATE TABLE children(id TEXT PRIMARY KEY NOT NULL, parent INTEGER REFERENCES parents(code))
+      """
+    }
+    let text = try HistoryBench(schema("TEXT"), replica: "desk")
+    let number = try HistoryBench(schema("INTEGER"), replica: "phone")
+    try text.commit("INSERT INTO parents VALUES('p', '5')")
+    try number.sync(from: text)
+    try text.commit("DELETE FROM parents")
+    try number.commit("INSERT INTO children VALUES('c', 5)")
+    for bench in [text, number] {
+      try bench.take(from: bench === text ? number : text)
+      try bench.repository.mergeAll()
+      try bench.repository.pull()
+    }
+    for bench in [text, number] {
+      #expect(try bench.rows("PRAGMA foreign_key_check") == [])
+      #expect(try bench.rows("SELECT count(*) FROM children, parents") == ["1"])
+    }
+    try Self.expectAgreement([text, number])
+  }
+
+  @Test func aUniqueKeyHoldsOfWhatItsTablesMakeOfValues() throws {
+    let schema = { (code: String) in
+      "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, code \(code) UNIQUE)"
+    }
+    let text = try HistoryBench(schema("TEXT"), replica: "desk")
+    let number = try HistoryBench(schema("INTEGER"), replica: "phone")
+    try text.commit("INSERT INTO people VALUES('z', '1')")
+    try number.sync(from: text)
+    try text.commit("INSERT INTO people VALUES('a', '5')")
+    try number.commit("INSERT INTO people VALUES('b', 5)")
+    for bench in [text, number] {
+      try bench.take(from: bench === text ? number : text)
+      try bench.repository.mergeAll()
+    }
+    for bench in [text, number] { try bench.repository.pull() }
+    try Self.expectAgreement([text, number])
+  }
 }

@@ -73,6 +73,60 @@ import Testing
     try Self.expectWhole(desk)
   }
 
+  // MARK: Deletions
+
+  private static let owned = """
+    CREATE TABLE shelves(id TEXT PRIMARY KEY NOT NULL, name TEXT);
+    CREATE TABLE books(
+      id TEXT PRIMARY KEY NOT NULL, shelf TEXT REFERENCES shelves(id) ON DELETE CASCADE);
+    CREATE TABLE labels(id TEXT PRIMARY KEY NOT NULL, shelf TEXT REFERENCES shelves(id));
+    """
+
+  /// A shelf with a book, which one has deleted and the other has changed.
+  private static func kept() throws -> (HistoryBench, HistoryBench) {
+    let (desk, phone) = try pair(owned, "INSERT INTO shelves VALUES('s', 'Old')")
+    try phone.commit("DELETE FROM shelves")
+    try desk.commit("UPDATE shelves SET name = 'New'; INSERT INTO books VALUES('b', 's')")
+    try HistoryBench.settle([desk, phone])
+    #expect(try phone.rows("SELECT name FROM shelves") == ["'New'"])
+    return (desk, phone)
+  }
+
+  @Test(arguments: [true, false])
+  func aDeletionThatAMergeHasDroppedComesBack(enforces: Bool) throws {
+    let (desk, phone) = try Self.kept()
+    try phone.database.execute("PRAGMA foreign_keys = \(enforces ? "ON" : "OFF")")
+    let conflict = try #require(try phone.repository.conflicts().first { $0.kind == .deletion })
+    try phone.commit("INSERT INTO labels VALUES('l', 's')")
+    let error = #expect(throws: ChangesetError.self) {
+      try phone.repository.restoreConflict(conflict)
+    }
+    #expect(error?.reason.contains("FOREIGN KEY") == true)
+    #expect(try phone.rows("SELECT id FROM shelves") == ["'s'"])
+    try phone.commit("DELETE FROM labels")
+
+    #expect(try phone.repository.restoreConflict(conflict) != nil)
+
+    #expect(try phone.rows("SELECT id FROM shelves UNION SELECT id FROM books") == [])
+    #expect(try phone.rows("PRAGMA foreign_keys") == [enforces ? "1" : "0"])
+    #expect(try phone.repository.conflicts().contains { $0.kind == .deletion } == false)
+    try Self.expectWhole(phone)
+    try desk.sync(from: phone)
+    #expect(try desk.rows("SELECT id FROM shelves UNION SELECT id FROM books") == [])
+    #expect(try desk.repository.conflicts().contains { $0.kind == .deletion } == false)
+    try phone.repository.undo()
+    #expect(try phone.rows("SELECT name FROM shelves") == ["'New'"])
+    #expect(try phone.repository.conflicts().contains(conflict))
+  }
+
+  @Test func aKeptRowThatIsDeletedAlreadyIsSettled() throws {
+    let (_, phone) = try Self.kept()
+    let conflict = try #require(try phone.repository.conflicts().first { $0.kind == .deletion })
+    try phone.commit("DELETE FROM books; DELETE FROM shelves")
+    #expect(try phone.repository.restoreConflict(conflict) == nil)
+    #expect(try phone.repository.conflicts().contains { $0.kind == .deletion } == false)
+  }
+
   // MARK: Unique values
 
   @Test func theErrorNamesWhatStandsInTheWay() throws {

@@ -94,6 +94,69 @@ import Testing
     #expect(try bench.repository.verify().problems.count == 1)
   }
 
+  /// Whatever the rows and HEAD's hash tell needs no changes that were removed.
+  @Test(arguments: [
+    "ALTER TABLE people ADD COLUMN height REAL DEFAULT 170",
+    "ALTER TABLE people RENAME COLUMN score TO points",
+    "ALTER TABLE people RENAME TO folk",
+  ])
+  func tablesThatOnlyGainAreTakenUpWithoutWhatWasRemoved(change: String) throws {
+    let bench = try HistoryBench()
+    try Self.fill(bench)
+    let whole = try HistoryBench(replica: "phone")
+    try whole.sync(from: bench)
+    try bench.repository.gc(depth: 2, includingUnsent: true)
+    for one in [bench, whole] {
+      try one.database.execute("UPDATE people SET note = 'mine' WHERE id = 'p3'")
+      try one.database.execute("DELETE FROM people WHERE id = 'p4'")
+      try one.database.execute("INSERT INTO people(id) VALUES('new')")
+      try one.database.execute(change)
+      try ChangesetRepository.rescan(one.database, options: HistoryBench.options())
+    }
+    #expect(try bench.repository.head() == whole.repository.head())
+    let changes = try bench.repository.changes()
+    #expect(changes.count == 3)
+    #expect(try whole.repository.changes() == changes)
+    #expect(try bench.repository.verify().problems == [])
+    try bench.repository.commit()
+    #expect(try bench.repository.verify().problems == [])
+  }
+
+  @Test func whatIsGoneWithAColumnComesBackFromTheCloud() async throws {
+    let cloud = LocalCloud()
+    let desk = try HistoryBench(replica: "desk")
+    try Self.fill(desk)
+    try await RemoteBench.remote(desk, cloud).sync()
+    let whole = try HistoryBench(replica: "phone")
+    try whole.sync(from: desk)
+    try desk.repository.gc(depth: 2)
+    for one in [desk, whole] {
+      try one.database.execute(
+        """
+        CREATE TABLE rebuilt(id TEXT PRIMARY KEY NOT NULL, name TEXT, note);
+        INSERT INTO rebuilt SELECT id, name, note FROM people; DROP TABLE people;
+        ALTER TABLE rebuilt RENAME TO people
+        """
+      )
+    }
+    let rescan = { (bench: HistoryBench) throws in
+      try ChangesetRepository.rescan(bench.database, options: HistoryBench.options())
+    }
+    #expect(Self.code { try rescan(desk) } == .historyTooShort)
+    #expect(Self.code { _ = try desk.repository.head() } == .needsMigration)
+    try await ChangesetRemote.fetchEverything(
+      into: desk.database,
+      from: RemoteBench.handler(cloud, device: "desk"),
+      zoneID: RemoteBench.zone
+    )
+    try rescan(desk)
+    try rescan(whole)
+    #expect(try desk.repository.head() == whole.repository.head())
+    #expect(try desk.repository.status().isClean)
+    #expect(try desk.repository.verify().problems == [])
+    try await RemoteBench.remote(desk, cloud).sync()
+  }
+
   @Test func aBranchThatBeginsBelowKeepsWhatItsMergeNeeds() throws {
     let bench = try HistoryBench()
     try Self.fill(bench)

@@ -107,6 +107,59 @@ struct HistoryObstacleTests {
     }
   }
 
+  @Test("Tables can be changed after a gc: what it has removed is fetched again")
+  func changedAfterCollecting() throws {
+    try ToolHarness.run { bench in
+      let (desk, _, cloud) = try Self.pair(bench)
+      try Tools.edit(bench, "desk.db", "UPDATE p SET n = 'later' WHERE k = 'k1'")
+      Tools.run(["sync", desk] + cloud)
+      Tools.run(["gc", desk, "--depth", "0"])
+      try Tools.edit(
+        bench,
+        "desk.db",
+        "CREATE TABLE q(k TEXT PRIMARY KEY NOT NULL); INSERT INTO q SELECT k FROM p; DROP TABLE p;"
+          + " ALTER TABLE q RENAME TO p"
+      )
+      let tooShort = Tools.run(["rescan", desk], code: 1).errors
+      #expect(tooShort.contains("fetch \(desk) --cloud … --everything"), "\(tooShort)")
+      Tools.run(["fetch", desk, "--everything"] + cloud)
+      Tools.run(["rescan", desk])
+      Tools.run(["verify", desk])
+      Tools.run(["sync", desk] + cloud)
+    }
+  }
+
+  @Test("The status names a rescan that takes new tables up beside those of a sync engine")
+  func tablesOfAnEngine() throws {
+    try ToolHarness.run { bench in
+      let shop = bench.path("shop.db")
+      try Tools.edit(
+        bench,
+        "shop.db",
+        Self.schema + "; CREATE TABLE rows(id TEXT PRIMARY KEY NOT NULL)"
+      )
+      Tools.run(["init", shop, "--tables", "p"])
+      let synced = bench.tool(
+        "sync",
+        "@shop.db",
+        "--tables",
+        "rows",
+        "--cloud",
+        "@rows",
+        "--create"
+      )
+      #expect(synced.code == 0, "\(synced)")
+      try Tools.edit(bench, "shop.db", "CREATE TABLE more(id TEXT PRIMARY KEY NOT NULL)")
+
+      let status = Tools.run(["status", shop]).output
+
+      #expect(status.contains("not in the history: more; “"), "\(status)")
+      #expect(status.contains("rescan \(shop) --tables more,p”"), "\(status)")
+      Tools.run(["rescan", shop, "--tables", "more,p"])
+      #expect(Tools.run(["status", shop]).output.contains("not in the history") == false)
+    }
+  }
+
   @Test(
     "A row that a merge has kept though one side deleted it is told as that, and resolve deletes it"
   )
