@@ -326,6 +326,10 @@ struct SimulationTests {
         47_000_314,
         // A full storage had a record deleted, and who had not heard of that made it anew when its zone was lost.
         61_000_011,
+        // The checker did not know that who deletes a row's former life ends the present one too, if that has begun by then.
+        68_000_154,
+        // It took a deletion that nobody had captured for the one that a change of a key had made before.
+        94_100_226,
       ] as [UInt64]
     )
   )

@@ -46,12 +46,11 @@ struct FetchOfEverything: TransactionPart {
     if try facts.value(.unconfirmedZone) != nil { try facts.set(.unconfirmedZone, to: nil) }
   }
 
-  /// Whether no row was ever fetched or sent, and no zone was seen.
+  /// Whether the cloud is not known to have any row, and no zone was seen: what was edited before the first fetch is of no
+  /// zone yet.
   private func isNothingKnown() throws(SQLiteError) -> Bool {
-    guard try facts.value(.zone) == nil, try stored.pending.isEmpty() else {
-      return false
-    }
-    return try stored.known.isEmpty()
+    guard try facts.value(.zone) == nil, try stored.known.isEmpty() else { return false }
+    return try stored.pending.isAnyInCloud() == false
   }
 
   /// Takes the end of a fetch of everything.

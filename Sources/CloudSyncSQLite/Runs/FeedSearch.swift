@@ -56,8 +56,7 @@ struct FeedSearch: TransactionPart {
     step.batch.zoneChanges = try transaction.zoneChanges()
     // What was captured may have others to be written first.
     try transaction.finish()
-    // A fetch has to tell what the cloud has before anything is uploaded again, or rows are sent that were changed unseen.
-    let fetchesFirst = try transaction.fullFetch() == .uploads
+    let fetchesFirst = try isFetchFirst()
     step.isFetchAllDue = try transaction.isFetchAllDue()
     step.isFull = isFull || fetchesFirst || step.isFetchAllDue
     let count = PendingCount(transaction: transaction)
@@ -76,6 +75,21 @@ struct FeedSearch: TransactionPart {
     step.goesOn = step.goesOn || transaction.hasStoppedRows
     try noteWhatFollows()
     return step
+  }
+
+  /// Whether nothing is sent before a fetch has told what the cloud has.
+  ///
+  /// What is uploaded again may have been changed unseen. And of what is on its way when the very first page comes nobody
+  /// knows which zone it is for: its answer would not count, and it would be sent twice. That a zone was erased on purpose
+  /// is told before that all the same.
+  private func isFetchFirst() throws(SQLiteError) -> Bool {
+    switch try transaction.fullFetch() {
+    case .uploads: return true
+    case nil:
+      guard try facts.value(.erases) == nil else { return false }
+      return try facts.value(.token) == nil
+    default: return false
+    }
   }
 
   /// Rows, and those that were there before anybody captured them.

@@ -64,15 +64,21 @@ struct PendingRows {
       .bind(key.table, at: 1).bind(key.key, at: 2)
     defer { query.reset() }
     guard try query.step() else { return nil }
-    do throws(CodedError) {
-      var state = try StoredState(codedBytes: query.bytes(0))
-      state.filtering = query.text(1)
-        .map { Filtering(parent: $0.isEmpty ? nil : $0, isUnsent: query.integer(2) == 1) }
-      return state
-    } catch {
+    var state = try Self.state(in: query, of: key.key)
+    state.filtering = query.text(1)
+      .map { Filtering(parent: $0.isEmpty ? nil : $0, isUnsent: query.integer(2) == 1) }
+    return state
+  }
+
+  /// The coded state in the first column of a query.
+  private static func state(
+    in query: SQLiteStatement,
+    of key: SQLiteValue
+  ) throws(SQLiteError) -> StoredState {
+    do throws(CodedError) { return try StoredState(codedBytes: query.bytes(0)) } catch {
       throw SQLiteError(
         code: 11,
-        message: "row \(key.key.literal) in cloudsync_pending is damaged: \(error)"
+        message: "row \(key.literal) in cloudsync_pending is damaged: \(error)"
       )
     }
   }
@@ -82,6 +88,16 @@ struct PendingRows {
     let query = try connection.fixedStatement("SELECT 1 FROM cloudsync_pending LIMIT 1")
     defer { query.reset() }
     return try query.step() == false
+  }
+
+  /// Whether the cloud is known to have any of them.
+  func isAnyInCloud() throws(SQLiteError) -> Bool {
+    let query = try connection.fixedStatement("SELECT state, key FROM cloudsync_pending")
+    defer { query.reset() }
+    while try query.step() {
+      if try Self.state(in: query, of: query.value(1)).isInCloud { return true }
+    }
+    return false
   }
 
   /// Whether a row is among them.

@@ -49,6 +49,9 @@ struct StoredState: Sendable, Hashable {
     filtering = state.filtering
   }
 
+  /// Whether the cloud is known to have the record.
+  var isInCloud: Bool { cloud != nil }
+
   /// The columns of a row in its table whose values are kept beside it, because it did not have them.
   var keptOfTable: [String] {
     placement == .inTable && !isTombstone ? kept.map(\.name) : []

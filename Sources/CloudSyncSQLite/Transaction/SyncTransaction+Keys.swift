@@ -114,27 +114,24 @@ private struct DigestName: TransactionPart {
 
   /// The row whose key has the digest.
   func row() throws(SQLiteError) -> (place: Int, key: RecordKey)? {
-    let isMeant = { (key: RecordKey) in UTF8Bytes.equal(RecordName.identity(of: key.name), digest) }
-    if let row = transaction.rows.values.first(where: { $0.place == place && isMeant($0.key) }) {
-      return (place, row.key)
-    }
-    // Of one that fits into a name now the digest is noted nowhere.
+    let loaded = transaction.rows.values.first { $0.place == place && isMeant($0.key) }
+    if let loaded { return (place, loaded.key) }
     if let found = try knownRow() { return found }
-    return try knownRow(where: isMeant, longest: RecordRules.maximumNameLength)
+    // Of a key that fits into a name now the digest is noted nowhere.
+    let keys = try keysOfKnownRows(longest: RecordRules.maximumNameLength)
+    defer { keys.reset() }
+    while try keys.step() {
+      let key = try tables[place].key(keys.value(0))
+      if isMeant(key) { return (place, key) }
+    }
+    return nil
   }
 
   /// The row whose record's name has the digest, among those that are known.
   func knownRow() throws(SQLiteError) -> (place: Int, key: RecordKey)? {
+    try noteKeysOnce()
     let table = tables[place]
     let name = "\(digest):\(table.format.recordType)"
-    if try facts.hasIndexedKeys(of: table.id) == false {
-      // What an earlier version has stored is noted now.
-      _ = try knownRow(where: { (key: RecordKey) throws(SQLiteError) in
-        try stored.longKeys.note(table.rowKey(of: key), named: key.name)
-        return false
-      })
-      try facts.noteIndexedKeys(of: table.id)
-    }
     for key in try stored.longKeys.keys(named: name, in: table.id) {
       let found = try table.key(key)
       guard UTF8Bytes.equal(found.name, name), try stored.knows(RowKey(table: table.id, key: key))
@@ -144,15 +141,30 @@ private struct DigestName: TransactionPart {
     return nil
   }
 
-  /// A row among those with long keys of what is known.
-  private func knownRow(
-    where isMeant: (RecordKey) throws(SQLiteError) -> Bool,
-    longest: Int = .max
-  ) throws(SQLiteError) -> (place: Int, key: RecordKey)? {
+  private func isMeant(_ key: RecordKey) -> Bool {
+    UTF8Bytes.equal(RecordName.identity(of: key.name), digest)
+  }
+
+  /// Notes the long keys of rows that an earlier version of the engine has stored without noting them.
+  private func noteKeysOnce() throws(SQLiteError) {
     let table = tables[place]
-    // A digest stands for what does not fit into a name, of which each byte of a key takes three at most.
+    if try facts.hasIndexedKeys(of: table.id) { return }
+    let keys = try keysOfKnownRows(longest: .max)
+    defer { keys.reset() }
+    while try keys.step() {
+      let key = try table.key(keys.value(0))
+      try stored.longKeys.note(table.rowKey(of: key), named: key.name)
+    }
+    try facts.noteIndexedKeys(of: table.id)
+  }
+
+  /// The keys of the table's known rows that may be too long for a name, as the engine's tables have them.
+  ///
+  /// A digest stands for a key that does not fit into a name, where each of its bytes takes three at most.
+  private func keysOfKnownRows(longest: Int) throws(SQLiteError) -> SQLiteStatement {
+    let table = tables[place]
     let room = RecordRules.maximumNameLength - table.format.recordType.utf8.count
-    let query =
+    return
       try connection.fixedStatement(
         """
         SELECT key FROM (
@@ -162,11 +174,5 @@ private struct DigestName: TransactionPart {
         """
       )
       .bind(table.id, at: 1).bind(Int64(room / 4), at: 2).bind(Int64(longest), at: 3)
-    defer { query.reset() }
-    while try query.step() {
-      let key = try table.key(query.value(0))
-      if try isMeant(key) { return (place, key) }
-    }
-    return nil
   }
 }

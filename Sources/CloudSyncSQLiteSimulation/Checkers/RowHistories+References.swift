@@ -38,8 +38,11 @@ extension RowHistories {
         guard let history = self[one.row], !history.isUnsure, !isVanished(history),
           !history.hasUnknownLife, !history.isDoubled
         else { return false }
-        let ends = history.deletions.filter { $0.life == nil || $0.life == one.life }
         let births = history.insertions.filter { $0.born == one.life }
+        // Whoever deletes the life before it, and has not heard of it, ends it too if it has begun by then.
+        let ends = history.deletions.filter { end in
+          end.life == nil || end.life == one.life || births.contains { $0.time < end.time }
+        }
         return births.count == 1 && ends.count == (place + 1 < way.count ? 1 : 0)
           && !history.edits.contains { $0.edit.isOfReplacedFile || $0.edit.isOfUnopenedCopy }
       }

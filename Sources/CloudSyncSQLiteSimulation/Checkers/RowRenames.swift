@@ -46,9 +46,9 @@ struct RowRenames {
         guard let origin = edit.origin, edit.isCaptured, let born = edit.born,
           let former = histories.first(where: { $0.id == origin }),
           let end = former.edits.last(where: {
-            // What a migration deletes unseen is of no life that anybody knows, and of no time.
-            $0.device == device && $0.edit.isDeletion && $0.edit.life != nil
-              && $0.edit.time <= edit.time
+            // What was deleted unseen is of no time that anybody knows: it is another deletion.
+            $0.device == device && $0.edit.isDeletion && $0.edit.isCaptured
+              && $0.edit.life != nil && $0.edit.time <= edit.time
           }),
           let life = end.edit.life
         else { continue }

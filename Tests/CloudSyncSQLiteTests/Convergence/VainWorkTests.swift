@@ -133,6 +133,36 @@ struct VainWorkTests {
     #expect(try phone.lines("SELECT title FROM notes ORDER BY id") == ["'A'", "'B2'", "'C'"])
   }
 
+  @Test(
+    "New rows are sent once, whether they were made before the first fetch or while it goes on",
+    arguments: [0, 12]
+  )
+  func firstStart(others: Int) throws {
+    let bench = SyncHarness()
+    if others > 0 {
+      let phone = try bench.device("phone", Self.schema, tables: ["notes"])
+      for number in 0..<others { try phone.execute("INSERT INTO notes VALUES('p\(number)', 'P')") }
+      try bench.sync(phone)
+    }
+    bench.cloud.options.pageSize = 2
+    let mac = try bench.device("mac", Self.schema, tables: ["notes"])
+    let handler = try countRequests(of: mac, in: bench)
+    try mac.execute("INSERT INTO notes VALUES('a', 'A')")
+    try mac.engine.start()
+    for number in 0..<40 {
+      try mac.execute("INSERT INTO notes VALUES('m\(number)', 'M')")
+      mac.engine.sendChanges()
+      bench.world.advance(by: .milliseconds(20))
+    }
+    bench.world.advance(by: .seconds(60))
+
+    let names = (0..<40).map { "m\($0):notes" } + ["a:notes"]
+    let sent = handler.sent.withLock { $0 }.filter { $0 != "cloudsync_zone" }
+    #expect(sent.sorted() == names.sorted())
+    #expect(try bench.unclean(mac) == [])
+    #expect(try bench.cloudNames().count == others + 41)
+  }
+
   @Test("A record that could not be read is read again by the next engine")
   func readableNow() throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])

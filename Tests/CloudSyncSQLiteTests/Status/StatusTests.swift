@@ -24,6 +24,7 @@ struct StatusTests {
     let (bench, mac, _) = try pair()
     #expect(try mac.engine.status(of: .string("a"), in: "notes") == nil)
 
+    try bench.sync(mac)
     try mac.execute("INSERT INTO notes(id) VALUES('a'); INSERT INTO marks VALUES(1, 'x', 0)")
     #expect(try mac.engine.status(of: .string("a"), in: "NOTES") == .dirty)
     #expect(try mac.engine.status(of: .int64(1), .string("x"), in: "marks") == .dirty)

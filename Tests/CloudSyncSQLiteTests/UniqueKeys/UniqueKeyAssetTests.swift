@@ -33,7 +33,8 @@ struct UniqueKeyAssetTests {
     #expect(try mac.lines(query) == phone.lines(query))
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
     let rows = try mac.lines(query)
-    try manager.removeItem(atPath: folder)
+    // A row that was merged before it was sent has needed no file.
+    if manager.fileExists(atPath: folder) { try manager.removeItem(atPath: folder) }
     return rows
   }
 

@@ -98,6 +98,8 @@ private final class RefusingHandler: WorkHandler {
   private let handler: any OperationHandler
   private let refusal: SyncError
   private let refuses: Locked<Bool>
+  /// That record goes in a request of its own: rows are saved all the same.
+  let limits = RequestLimits(items: 1)
 
   init(_ handler: any OperationHandler, refusal: SyncError, refuses: Locked<Bool>) {
     self.handler = handler
