@@ -122,14 +122,11 @@ extension ModifyRequest {
       case .reference: hasReferences = true
       case .asset(let asset):
         if asset.byteCount > options.assetByteLimit {
-          error = SyncError(
-            .limitExceeded,
-            "an asset has at most \(options.assetByteLimit) bytes"
-          )
+          error = tooLarge(asset, in: storage.fields[index].name)
         }
         assetBytes = assetBytes.addingClamped(other: asset.byteCount)
       case .list(let values):
-        let found = contentOfList(values: values)
+        let found = contentOfList(values: values, in: storage.fields[index].name)
         hasReferences = hasReferences || found.hasReferences
         assetBytes = assetBytes.addingClamped(other: found.assetBytes)
         error = error ?? found.error
@@ -142,7 +139,8 @@ extension ModifyRequest {
 
   /// Lists have values of one kind, and no lists.
   private func contentOfList(
-    values: [FieldValue]
+    values: [FieldValue],
+    in field: String
   ) -> (hasReferences: Bool, assetBytes: Int64, error: SyncError?) {
     var hasReferences = false
     var assetBytes: Int64 = 0
@@ -159,13 +157,20 @@ extension ModifyRequest {
       if case .reference = value { hasReferences = true }
       if case .asset(let asset) = value {
         guard asset.byteCount <= options.assetByteLimit else {
-          let message = "an asset has at most \(options.assetByteLimit) bytes"
-          return (hasReferences, assetBytes, SyncError(.limitExceeded, message))
+          return (hasReferences, assetBytes, tooLarge(asset, in: field))
         }
         assetBytes = assetBytes.addingClamped(other: asset.byteCount)
       }
     }
     return (hasReferences, assetBytes, nil)
+  }
+
+  private func tooLarge(_ asset: Asset, in field: String) -> SyncError {
+    SyncError(
+      .limitExceeded,
+      "the file of the field \(field) has \(asset.byteCount) bytes, and an asset has at most"
+        + " \(options.assetByteLimit)"
+    )
   }
 
   /// References cannot be encrypted, and assets are so anyway.

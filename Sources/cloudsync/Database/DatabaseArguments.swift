@@ -242,10 +242,10 @@ struct DatabaseArguments {
         + " keep that."
     let fixing =
       errors.contains { $0.isMigrated && $0.code != .uniqueConstraintDisallowed }
-      ? ", and “cloudsync migrate \(path) --all --fix --dry-run” what can be fixed" : ""
+      ? ", and “cloudsync migrate \(path.argument) --all --fix --dry-run” what can be fixed" : ""
     // What the command line says itself, a check of the file does not know.
     let isOfOptions = errors.count == 1 && [.rowFilter, .unknownOption].contains(first.code)
-    let check = isOfOptions ? "" : " “cloudsync check \(path)” tells everything\(fixing)."
+    let check = isOfOptions ? "" : " “cloudsync check \(path.argument)” tells everything\(fixing)."
     throw ToolError.failure(
       "\(path) cannot be synced as it is: \(first.reason)\(others)\(policy)\(check)"
     )

@@ -50,9 +50,31 @@ struct SyncPolicies {
     return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }
 
+  /// Whether some tables are merged by other policies.
+  func differs(from other: SyncPolicies, for tables: [String]) -> Bool {
+    DatabaseArguments.policies.contains { option in
+      guard option.value != nil else { return has(option.name) != other.has(option.name) }
+      return tables.contains { has(option.name, for: $0) != other.has(option.name, for: $0) }
+    }
+  }
+
   /// Whether an option holds, for a table where it has some.
   func has(_ option: String, for table: String? = nil) -> Bool {
     guard let names = tables[option] else { return false }
     return table.map { names.contains($0) } ?? true
+  }
+}
+
+extension SyncPolicies: CustomStringConvertible {
+  /// As on a command line.
+  var description: String {
+    guard let text else { return "none" }
+    return text.split(separator: "\n")
+      .map { line in
+        let parts = line.split(separator: "\t")
+        let names = parts.dropFirst().joined(separator: ",")
+        return names.isEmpty ? "\(parts[0])" : "\(parts[0]) \(names)"
+      }
+      .joined(separator: " ")
   }
 }

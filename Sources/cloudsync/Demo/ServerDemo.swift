@@ -77,8 +77,9 @@ struct ServerDemo {
 
   func run(isJSON: Bool, console: Console) throws {
     let narration = isJSON ? console.quiet : console
+    narration.line("Two databases sync through a server on this machine, at \(server.origin).")
     narration.line(
-      "A server at \(server.origin), and \(Self.rounds) rounds of edits on both devices"
+      "Both are edited in \(Self.rounds) rounds, while requests and responses are lost."
     )
     var random = SeededRandom(seed: seed)
     for device in devices { try device.engine.start() }
@@ -210,8 +211,8 @@ private final class DemoFaults: Sendable {
   var words: String {
     let counts = counts
     return
-      "\(counts.requests) requests: \(counts.lostRequests) lost, \(counts.lostResponses) responses lost,"
-      + " \(counts.postponed) told to retry later"
+      "\(Phrase.count(counts.requests, "request")): \(counts.lostRequests) lost,"
+      + " \(Phrase.count(counts.lostResponses, "response")) lost, \(counts.postponed) told to retry later"
   }
 
   func respond(

@@ -167,7 +167,7 @@ enum HistoryBasics {
     }
     if !status.untracked.isEmpty {
       console.line(
-        "not in the history: \(status.untracked.joined(separator: ", ")); “cloudsync history rescan \(target.path)"
+        "not in the history: \(status.untracked.joined(separator: ", ")); “cloudsync history rescan \(target.path.argument)"
           + " \(try option(takingUp: status.untracked, in: repository, target))” takes all of them up"
       )
     }

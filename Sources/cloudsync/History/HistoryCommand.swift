@@ -70,13 +70,14 @@ struct HistoryTarget {
   private func advice(for error: ChangesetError) -> String {
     switch error.code {
     case .uncommittedChanges where isOnOlderCommit:
-      "; a branch takes them along: “cloudsync history branch \(path) NAME”, then “switch”"
-    case .uncommittedChanges: "; “cloudsync history commit \(path)” records them"
-    case .unmerged: "; “cloudsync history merge \(path)” does it"
-    case .behindHorizon: "; that is “cloudsync history rebase \(path) --cloud …”, and loses nothing"
+      "; a branch takes them along: “cloudsync history branch \(path.argument) NAME”, then “switch”"
+    case .uncommittedChanges: "; “cloudsync history commit \(path.argument)” records them"
+    case .unmerged: "; “cloudsync history merge \(path.argument)” does it"
+    case .behindHorizon:
+      "; that is “cloudsync history rebase \(path.argument) --cloud …”, and loses nothing"
     case .noSuchBranch, .noSuchRevision: suggestion(for: error)
     case .historyTooShort:
-      "; “cloudsync history fetch \(path) --cloud … --everything” brings them back"
+      "; “cloudsync history fetch \(path.argument) --cloud … --everything” brings them back"
     default: ""
     }
   }
@@ -121,7 +122,7 @@ struct HistoryTarget {
     let database = try database(access: access)
     guard try ChangesetRepository.isInstalled(in: database) else {
       throw ToolError.failure(
-        "\(path): it has no history; “cloudsync history init \(path) --all” begins one"
+        "\(path): it has no history; “cloudsync history init \(path.argument) --all” begins one"
       )
     }
     return database

@@ -94,7 +94,7 @@ enum HistoryConnection {
     creates: Bool?
   ) throws -> any CloudPlace {
     let cloud = try name(target: target)
-    let way = "“cloudsync history sync \(target.path) --cloud \(cloud) --attach"
+    let way = "“cloudsync history sync \(target.path.argument) --cloud \(cloud.argument) --attach"
     if !ServerPlace.isAddress(cloud), let what = CloudFile.absence(at: cloud) {
       throw ToolError.failure(
         CloudFile.missing(cloud, as: what, syncedBy: target.path)

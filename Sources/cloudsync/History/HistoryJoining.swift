@@ -86,7 +86,7 @@ enum HistoryJoining {
       }
     target.console.line(
       "\(Phrase.count(merges.count, "merge")), \(Phrase.count(lost.count, "conflict")) settled"
-        + (lost.isEmpty ? "" : "; “cloudsync history resolve \(target.path)” lists them")
+        + (lost.isEmpty ? "" : "; “cloudsync history resolve \(target.path.argument)” lists them")
     )
     try HistoryMoving.tell(target, of: repository)
     if try repository.status().isClean == false, try repository.hasNewerHead() {

@@ -94,7 +94,7 @@ extension CloudPlace {
     }
     if request.isAttaching, place == nil {
       throw ToolError.failure(
-        "\(path): it is not synchronized, so there is nothing to attach; “cloudsync sync \(path) --cloud \(name)"
+        "\(path): it is not synced, so there is nothing to attach; “cloudsync sync \(path.argument) --cloud \(name.argument)"
           + " --all” begins: where the cloud has a row too, the cloud's values win"
       )
     }
@@ -157,7 +157,7 @@ extension CloudPlace {
 
   /// The command that joins a database with a cloud and loses nothing.
   static func attachCommand(for request: SyncCommand.Request) -> String {
-    "cloudsync attach \(request.path) --cloud \(request.cloud) --merge"
+    "cloudsync attach \(request.path.argument) --cloud \(request.cloud.argument) --merge"
   }
 
   /// Fetches the first page after what a database has stored, and waits for it; nil if it has stored none.

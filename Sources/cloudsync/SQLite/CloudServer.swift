@@ -81,8 +81,8 @@ struct CloudServer: CloudPlace {
       if isAttaching { return .other }
       throw ToolError.failure(
         "\(path): its rows belong to the account “\(owner.value)”, and the token is that of “\(caller.value)”; use a"
-          + " token of “\(owner.value)”, or give the rows to “\(caller.value)” with “cloudsync attach \(path) --cloud"
-          + " \(name) --merge”"
+          + " token of “\(owner.value)”, or give the rows to “\(caller.value)” with “cloudsync attach \(path.argument) --cloud"
+          + " \(name.argument) --merge”"
       )
     }
     do throws(SyncError) {

@@ -116,7 +116,7 @@ enum StatusCommand {
     let database = try target.open(access: .readOnly)
     guard let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }) else {
       throw ToolError.failure(
-        "\(target.path): it is not synchronized; begin with “cloudsync sync \(target.path) --all --cloud CLOUD --create”"
+        "\(target.path): it is not synced; begin with “cloudsync sync \(target.path.argument) --all --cloud CLOUD --create”"
       )
     }
     let names = try target.naming { try SyncEngine.tableNames(in: database) }

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncSQLiteSchema
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -231,6 +232,10 @@ enum SyncCommand {
     let metadata = try target.naming { try SyncMetadata.read(from: database) }
     let known = names + (metadata?.tables.map(\.name) ?? [])
     let stopped = target.list(of: LeftTables.option.name, known: known)
+    if let name = stopped.first(where: { !known.contains($0) }) {
+      let hint = Suggestion.text(for: name, among: known)
+      throw ToolError.usage("--stop names “\(name)”, which is none of the tables\(hint)")
+    }
     let tables = try target.tables(names: names, orElse: metadata?.tables.map(\.name))
       .filter { !stopped.contains($0) }
     if tables.isEmpty { throw ToolError.usage("--stop leaves no table; to sync none use detach") }

@@ -150,7 +150,7 @@ struct SyncRehearsal {
       console.line("\(console.styled("schema", as: .warning)): \(violation)")
     }
     if preview.isForbidden {
-      return console.line("nothing would be done: see “cloudsync check \(request.path)”")
+      return console.line("nothing would be done: see “cloudsync check \(request.path.argument)”")
     }
     if createsCloud { console.line("the file “\(request.cloud)” would be created") }
     if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be created") }
@@ -166,8 +166,8 @@ struct SyncRehearsal {
     if preview.endedRows > 0 {
       console.line(
         console.styled(
-          "\(Phrase.count(preview.endedRows, "row")) that were here before would be deleted, because"
-            + " others have deleted them",
+          "\(Phrase.count(preview.endedRows, "row")) of this copy would be deleted, because others have deleted"
+            + " \(preview.endedRows == 1 ? "it" : "them")",
           as: .warning
         )
       )

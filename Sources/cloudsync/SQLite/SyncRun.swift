@@ -26,8 +26,8 @@ final class SyncRun {
   private let error = Locked<SyncEngineError?>(nil)
   private let cloudError = Locked<SyncError?>(nil)
   private let activity = Locked(SyncActivity())
-  /// The rows that a first sync found with other values than the cloud's; nil when it is over.
-  private let replaced = Locked<[RowChanges.Row]?>(nil)
+  /// What a first sync has changed in rows that were here; nil where it is none, or is over.
+  private let firstSync = Locked<FirstSync?>(nil)
   private let clock = ContinuousClock()
   private var hasExplained = false
 
@@ -38,8 +38,12 @@ final class SyncRun {
     self.request = request
     self.target = target
     assetFolder = Self.assetFolder(of: request.path)
-    let formerMode = try target.naming {
-      try SyncMetadata.journalMode(of: try DatabaseFile(path: request.path, access: .readOnly))
+    let (formerMode, formerTables) = try target.naming {
+      let database = try DatabaseFile(path: request.path, access: .readOnly)
+      return (
+        try SyncMetadata.journalMode(of: database),
+        try SyncMetadata.read(from: database)?.tables.map(\.name) ?? []
+      )
     }
     cloud = try SyncCommand.open(request, stagingIn: assetFolder)
     database = try target.naming {
@@ -65,20 +69,28 @@ final class SyncRun {
     if request.place == nil, formerMode != "wal" {
       try target.naming { try SyncMetadata.noteJournalMode(formerMode, in: database) }
     }
-    let policies = request.policies.text
-    let kept = try target.naming { try SyncMetadata.toolPolicies(of: database) }
-    if policies != kept {
-      try target.naming { try SyncMetadata.noteToolPolicies(policies, in: database) }
-    }
+    try keepPolicies(formerTables: formerTables, console: console)
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
     engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
     if request.place == nil, !request.isAttaching {
-      replaced.withLock { $0 = [] }
-      engine.changes.sink { [replaced] changes in
-        replaced.withLock { $0? += changes.rows.filter { $0.kind == .updated } }
-      }
+      firstSync.withLock { $0 = FirstSync() }
+      engine.changes.sink { [firstSync] changes in firstSync.withLock { $0?.add(changes) } }
     }
     engine.activity.sink { [activity] new in activity.withLock { $0 = new } }
+  }
+
+  /// Keeps the policies for the next run, and warns where rows were merged by others until now.
+  private func keepPolicies(formerTables: [String], console: Console) throws {
+    let (policies, path) = (request.policies, request.path)
+    let kept = try target.naming { try SyncMetadata.toolPolicies(of: database) }
+    if policies.text == kept { return }
+    try target.naming { try SyncMetadata.noteToolPolicies(policies.text, in: database) }
+    let former = SyncPolicies(kept)
+    guard request.place != nil, policies.differs(from: former, for: formerTables) else { return }
+    console.note(
+      "warning: \(path): this copy merges by other policies than before (\(policies), not \(former)); all copies"
+        + " need the same: give every other one the same options"
+    )
   }
 
   var counts: SyncCounts { activity.withLock { $0.counts } }
@@ -115,7 +127,11 @@ final class SyncRun {
       }
       let isDone = try synchronize(console: console)
       let verification = isDone && request.isVerifying ? try verify() : nil
-      let summary = try SyncSummary(self, verification: verification)
+      let summary = try SyncSummary(
+        self,
+        firstSync: firstSync.withLock { $0 },
+        verification: verification
+      )
       try summary.show(console: console)
       try warn(console: console)
       if isDone, request.isWatching { try SyncWatch(self).run(console: console) }
@@ -182,23 +198,12 @@ final class SyncRun {
   private func warn(console: Console) throws {
     let rows = try target.naming { try engine.unnamedRows(limit: 3) }
     for row in rows { console.note("warning: \(request.path): \(row.reason)") }
-    warnOfReplacedRows(console: console)
-    try warnOfDanglingReferences(console: console)
-  }
-
-  private func warnOfReplacedRows(console: Console) {
-    let replaced = replaced.withLock { rows in
-      defer { rows = nil }
-      return rows ?? []
+    let first = firstSync.withLock { first in
+      defer { first = nil }
+      return first
     }
-    guard let first = replaced.first else { return }
-    let name = "\(first.table) \(first.key.map { "\($0)" }.joined(separator: ", "))"
-    let others = replaced.count == 1 ? "" : " and \(replaced.count - 1) more"
-    console.note(
-      "warning: \(request.path): \(Phrase.count(replaced.count, "row")) had other values than the cloud and took"
-        + " the cloud's (\(name)\(others)); if these were different rows with the same key, take this copy's from"
-        + " a backup and give them keys of their own"
-    )
+    for warning in first?.warnings(path: request.path) ?? [] { console.note(warning) }
+    try warnOfDanglingReferences(console: console)
   }
 
   private func warnOfDanglingReferences(console: Console) throws {
@@ -232,7 +237,7 @@ final class SyncRun {
       throw ToolError.failure(
         "\(request.path): its rows belong to the account “\(owner.value)”, and the token is that of"
           + " “\(newcomer.value)”; use a token of “\(owner.value)”, or give the rows to “\(newcomer.value)” with"
-          + " “cloudsync attach \(request.path) --cloud \(request.cloud) --merge”"
+          + " “cloudsync attach \(request.path.argument) --cloud \(request.cloud.argument) --merge”"
       )
     }
     guard let reason = engine.session?.state.haltReason else { return }

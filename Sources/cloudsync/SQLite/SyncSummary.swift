@@ -7,6 +7,7 @@ struct SyncSummary {
   private let run: SyncRun
   private let counts: SyncCounts
   private let isUpdate: Bool
+  private let firstSync: FirstSync?
   private let verification: SyncVerification?
   private let metadata: SyncMetadata?
 
@@ -17,10 +18,12 @@ struct SyncSummary {
   init(
     _ run: SyncRun,
     since former: SyncCounts? = nil,
+    firstSync: FirstSync? = nil,
     verification: SyncVerification? = nil
   ) throws {
     metadata = try SyncMetadata.read(from: run.database)
     self.run = run
+    self.firstSync = firstSync
     self.verification = verification
     var counts = run.counts
     isUpdate = former != nil
@@ -50,6 +53,10 @@ struct SyncSummary {
     var pending: Int
     /// The rows whose edits stay in this copy, because of a filter.
     var local: Int
+    /// The rows of a copy that was never synced before which took the cloud's values.
+    var replaced: Int?
+    /// Those of such a copy which were deleted because the cloud knows them to be.
+    var deleted: Int?
     var verification: Verification?
   }
 
@@ -99,6 +106,8 @@ struct SyncSummary {
         unreadable: unreadable.count,
         pending: metadata?.counts.pending ?? 0,
         local: metadata?.counts.local ?? 0,
+        replaced: firstSync?.replacedCount,
+        deleted: firstSync?.deletedCount,
         verification: verification.map { Verification($0) }
       )
       let line =
@@ -166,7 +175,7 @@ struct SyncSummary {
     for line in lines.prefix(Self.shown) { console.line("  \(line)") }
     if lines.count > Self.shown {
       console.line(
-        "  and \(lines.count - Self.shown) more: see “cloudsync status \(run.request.path)”"
+        "  and \(lines.count - Self.shown) more: see “cloudsync status \(run.request.path.argument)”"
       )
     }
   }

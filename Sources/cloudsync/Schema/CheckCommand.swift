@@ -157,7 +157,7 @@ enum CheckCommand {
       !$0.isWarning && $0.isMigrated && $0.code != .uniqueConstraintDisallowed
     }) {
       console.line(
-        "see what can be fixed: “cloudsync migrate \(report.database) --all --fix --dry-run”"
+        "see what can be fixed: “cloudsync migrate \(report.database.argument) --all --fix --dry-run”"
       )
     }
     if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
@@ -168,7 +168,7 @@ enum CheckCommand {
     }
     if violations.contains(where: { $0.code == .integerPrimaryKey }) {
       console.line(
-        "keep integer keys: “cloudsync migrate \(report.database) --all --keep-integer-keys”"
+        "keep integer keys: “cloudsync migrate \(report.database.argument) --all --keep-integer-keys”"
       )
     }
   }

@@ -28,3 +28,18 @@ extension Duration {
   /// The duration in words, without parts of a second.
   var inWords: String { Phrase.duration(clampedNanoseconds, decimals: 0) }
 }
+
+extension String {
+  /// The text as a shell takes it as one argument, in commands that are suggested.
+  var argument: String {
+    let isPlain =
+      !isEmpty
+      && unicodeScalars.allSatisfy { scalar in
+        scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+          || "_./:@%+=,-".unicodeScalars.contains(scalar)
+      }
+    if isPlain { return self }
+    let parts = split(separator: "'", omittingEmptySubsequences: false)
+    return "'" + parts.joined(separator: #"'\''"#) + "'"
+  }
+}

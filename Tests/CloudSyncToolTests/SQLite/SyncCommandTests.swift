@@ -222,7 +222,7 @@ struct SyncCommandTests {
       #expect(try bench.contents("a.db") == rows)
       let left = "SELECT name FROM sqlite_schema WHERE name LIKE 'cloudsync%'"
       #expect(try bench.sql("a.db", left) == [])
-      #expect(bench.tool("status", "@a.db").errors.contains("it is not synchronized"))
+      #expect(bench.tool("status", "@a.db").errors.contains("it is not synced"))
       #expect(bench.tool("detach", "@a.db").code == 1)
 
       #expect(bench.tool("sync", "@a.db", "--cloud", "@cloud", "--create", "--all").code == 0)

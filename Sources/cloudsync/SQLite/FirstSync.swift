@@ -1,0 +1,46 @@
+import CloudSyncCore
+import CloudSyncSQLite
+
+/// What a copy's first sync has changed in rows that it had: the cloud's values and deletions win there.
+///
+/// Nothing else tells what the rows were, so whoever joins a cloud by mistake has to hear of it at once.
+struct FirstSync: Sendable {
+  private var replaced: [RowChanges.Row] = []
+  private var deleted: [RowChanges.Row] = []
+
+  var replacedCount: Int { replaced.count }
+  var deletedCount: Int { deleted.count }
+
+  mutating func add(_ changes: RowChanges) {
+    replaced += changes.rows.filter { $0.kind == .updated }
+    deleted += changes.rows.filter { $0.kind == .deleted }
+  }
+
+  /// The warnings for the database of a path.
+  func warnings(path: String) -> [String] {
+    var warnings: [String] = []
+    if let names = Self.names(replaced) {
+      warnings.append(
+        "warning: \(path): \(Phrase.count(replaced.count, "row")) had other values than the cloud and took"
+          + " the cloud's (\(names)); if these were different rows with the same key, take this copy's from"
+          + " a backup and give them keys of their own"
+      )
+    }
+    if let names = Self.names(deleted) {
+      let (were, are) = deleted.count == 1 ? ("was", "is") : ("were", "are")
+      warnings.append(
+        "warning: \(path): \(Phrase.count(deleted.count, "row")) that \(were) deleted in the cloud \(are) deleted here too"
+          + " (\(names)); if \(deleted.count == 1 ? "it is" : "they are") to stay, take this copy's from a backup and"
+          + " insert them again"
+      )
+    }
+    return warnings
+  }
+
+  /// Names one of some rows; nil if there are none.
+  private static func names(_ rows: [RowChanges.Row]) -> String? {
+    guard let first = rows.first else { return nil }
+    let name = "\(first.table) \(first.key.map { "\($0)" }.joined(separator: ", "))"
+    return rows.count == 1 ? name : "\(name) and \(rows.count - 1) more"
+  }
+}

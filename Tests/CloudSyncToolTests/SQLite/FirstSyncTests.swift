@@ -1,0 +1,74 @@
+import CloudSyncTestSupport
+import Testing
+
+@testable import cloudsync
+
+@Suite("What a run of cloudsync sync warns of")
+struct FirstSyncTests {
+  private static let notes = """
+    CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+    INSERT INTO notes VALUES('a', 'A'), ('b', 'B'), ('c', 'C'), ('d', 'D')
+    """
+
+  @Test("A first sync names the rows that took the cloud's values, and those that it has deleted")
+  func firstSync() throws {
+    try ToolHarness.run("first-sync") { bench in
+      for file in ["a.db", "b.db"] { try bench.sql(file, Self.notes, "SELECT 1") }
+      let sync = { (file: String, options: [String]) in
+        bench.run(["sync", "@\(file)", "--cloud", "@c", "--all"] + options)
+      }
+      #expect(sync("a.db", ["--create"]).code == 0)
+      try bench.sql("a.db", "DELETE FROM notes WHERE id IN ('c', 'd')", "SELECT 1")
+      try bench.sql("a.db", "UPDATE notes SET title = 'A2' WHERE id = 'a'", "SELECT 1")
+      #expect(sync("a.db", []).errors.isEmpty)
+
+      try bench.sql("b.db", "UPDATE notes SET title = 'mine' WHERE id = 'c'", "SELECT 1")
+      let result = sync("b.db", ["--json"])
+      #expect(result.code == 0)
+      #expect(result.errors.contains("1 row had other values than the cloud"))
+      #expect(result.errors.contains("2 rows that were deleted in the cloud are deleted here too"))
+      #expect(result.errors.contains("and 1 more"))
+      #expect(result.output.contains("\"replaced\" : 1"), "\(result.output)")
+      #expect(result.output.contains("\"deleted\" : 2"), "\(result.output)")
+      #expect(try bench.sql("b.db", "SELECT id FROM notes ORDER BY 1") == ["'a'", "'b'"])
+      // It is over: what others do from now on is ordinary.
+      try bench.sql("a.db", "DELETE FROM notes WHERE id = 'b'", "SELECT 1")
+      #expect(sync("a.db", []).errors.isEmpty)
+      let next = sync("b.db", ["--json"])
+      #expect(next.errors.isEmpty && !next.output.contains("deleted"), "\(next)")
+    }
+  }
+
+  @Test("Other policies than before are told, and tables that nobody knows are refused")
+  func policies() throws {
+    try ToolHarness.run("policy-change") { bench in
+      try bench.sql(
+        "a.db",
+        "CREATE TABLE tags(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE)",
+        "SELECT 1"
+      )
+      let sync = { (options: [String]) in
+        bench.run(["sync", "@a.db", "--cloud", "@c", "--all"] + options)
+      }
+      #expect(sync(["--create", "--unique-newest", "tags"]).errors.isEmpty)
+      #expect(sync([]).errors.isEmpty)
+      let changed = sync(["--unique-merge", "tags"])
+      let words = "by other policies than before (--unique-merge tags, not --unique-newest tags)"
+      #expect(changed.code == 0 && changed.errors.contains(words), "\(changed)")
+      #expect(sync([]).errors.isEmpty)
+
+      let stopped = sync(["--stop", "tagz"])
+      #expect(stopped.code == 2, "\(stopped)")
+      let hint = "--stop names “tagz”, which is none of the tables; did you mean “tags”?"
+      #expect(stopped.errors.contains(hint))
+    }
+  }
+
+  @Test("Commands that are suggested can be pasted whatever a file is called")
+  func arguments() {
+    #expect("notes/ä-1.db".argument == "notes/ä-1.db")
+    #expect("my notes.db".argument == "'my notes.db'")
+    #expect("it's $HOME".argument == #"'it'\''s $HOME'"#)
+    #expect("".argument == "''")
+  }
+}
