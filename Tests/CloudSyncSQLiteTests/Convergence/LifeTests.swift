@@ -84,6 +84,60 @@ struct LifeTests {
     #expect(try phone.lines(Self.query) == mac.lines(Self.query))
   }
 
+  @Test(
+    "A deletion ends a row that was made anew before it elsewhere, and rows let go of it; one made since stays",
+    arguments: [(deleted: 2_500 as Int64, stays: true), (4_000, false)]
+  )
+  func parentMadeAnew(deleted: Int64, stays: Bool) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(
+      """
+      CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL);
+      CREATE TABLE notes(
+        id TEXT PRIMARY KEY NOT NULL, list TEXT REFERENCES lists(id) ON DELETE SET NULL
+      )
+      """,
+      tables: ["lists", "notes"]
+    )
+    try mac.execute("INSERT INTO lists VALUES('l')", at: 1_000)
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    try mac.execute("DELETE FROM lists", at: 2_000)
+    try mac.execute("INSERT INTO lists VALUES('l')", at: 3_000)
+    try mac.execute("INSERT INTO notes VALUES('n', 'l')", at: 3_500)
+    try bench.sync(mac)
+    // It has not heard of the second one.
+    try phone.execute("DELETE FROM lists", at: deleted)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT id FROM lists") == (stays ? ["'l'"] : []))
+      #expect(try device.lines("SELECT list FROM notes") == [stays ? "'l'" : "NULL"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("Where edits win, an edit outlives a deletion that no trigger has captured")
+  func uncapturedDeletion() throws {
+    let (bench, mac, phone) = try pair(.editWins)
+    try phone.execute("UPDATE notes SET title = 'two'", at: 2_000)
+    // A migration that makes the table anew takes the triggers along.
+    try mac.execute(
+      """
+      ALTER TABLE notes RENAME TO former; \(Self.schema);
+      INSERT INTO notes SELECT * FROM former; DROP TABLE former;
+      DELETE FROM notes
+      """,
+      at: 3_000
+    )
+    var options = SyncEngineOptions()
+    options.defaultTable.merging = TableMergePolicy(deletes: .editWins)
+    try bench.restart(mac, ["notes"], options)
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines(Self.query) == ["'a'|'two'|1"])
+    #expect(try phone.lines(Self.query) == ["'a'|'two'|1"])
+  }
+
   @Test("Values that were there before the first sync: the cloud's stay, on all devices")
   func valuesBefore() throws {
     let bench = SyncHarness()

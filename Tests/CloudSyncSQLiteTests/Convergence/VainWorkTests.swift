@@ -187,13 +187,24 @@ struct VainWorkTests {
     #expect(try mac.lines("SELECT * FROM cloudsync_foreign_records") == [])
   }
 
-  @Test("A record of a long key that is gone from the cloud is gone here")
-  func longKeys() throws {
+  @Test(
+    "A record of a long key that is gone from the cloud is gone here, also one that an earlier version has stored",
+    arguments: [false, true]
+  )
+  func longKeys(areOfEarlierVersion: Bool) throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try mac.execute(
       "INSERT INTO notes VALUES(printf('%.400c', 'ä'), 'long'), (printf('%.300c', 'b'), 'B')"
     )
     try bench.sync(mac, phone)
+    if areOfEarlierVersion {
+      for device in [mac, phone] {
+        #expect(try device.lines("SELECT count(*) FROM cloudsync_long_keys") == ["2"])
+        try device.execute(
+          "DELETE FROM cloudsync_long_keys; DELETE FROM cloudsync_facts WHERE key = 'indexed_keys'"
+        )
+      }
+    }
     let names = try bench.cloudNames().filter { $0.hasPrefix("~h") }
     #expect(names.count == 2)
     let zone = bench.zoneID
