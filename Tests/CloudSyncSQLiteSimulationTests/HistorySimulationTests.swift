@@ -66,6 +66,12 @@ struct HistorySimulationTests {
     arguments: SuiteSize.some(
       1,
       of: [
+        // A row that a merge had kept could not be deleted because of others, and nobody was told so.
+        (95_000_384, "default"),
+        // A migration renamed a column, and a parked row lost what it held there.
+        (94_300_145, "default"),
+        // A branch whose commits a rebase had brought anew began beside them once more.
+        (93_001_521, "default"),
         // The first parent of a merge depended on a column that the merging app lacked.
         (412, "default"),
         // A copied file counted sessions that the device had had already.

@@ -33,7 +33,8 @@ enum ColumnDefault {
     // What the type makes of a literal is no other constant: tables that differ in it were filled with the same.
     let type =
       switch table.affinities[column.name] {
-      case .integer, .numeric, .real: "NUMERIC"
+      case .integer, .numeric, .real:
+        HistoryMutant.typedDefault.isPresent ? column.type : "NUMERIC"
       default: ""
       }
     return try scratch(type, constraint: "DEFAULT \(sql)") { "INSERT INTO one DEFAULT VALUES" }

@@ -52,7 +52,13 @@ struct Rebasing {
     // What was begun on them, and has no commit of its own, begins where they are now.
     let put = try CoveredCommits(work.connection)
     for (branch, old) in beginnings where try put.isDone(old) {
-      try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
+      let ends = try work.heads.ends(ofBranch: branch)
+        .filtered { (seq) throws(ChangesetError) in try work.log.row(seq).isBeside == false }
+      if ends.isEmpty {
+        try work.heads.begin(branch: branch, at: target(branch: old.branch, horizon: horizon).seq)
+      } else {
+        try work.heads.remove(seq: old.seq, branch: branch)
+      }
     }
     try follow(position: position, horizon: horizon)
     return made

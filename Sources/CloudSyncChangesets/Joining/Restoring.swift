@@ -56,7 +56,7 @@ struct Restoring {
     do throws(SQLiteError) {
       try work.connection.bound(sql: sql, lost.key.values).run()
     } catch {
-      guard error.kind == .constraint else { throw ChangesetError(error) }
+      guard [.constraint, .foreignKey].contains(error.kind) else { throw ChangesetError(error) }
       let values = lost.key.values.map(\.literal).joined(separator: ", ")
       throw ChangesetError(
         .misuse,

@@ -33,6 +33,8 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
 
   /// What a table has made of a value counts as what the history says.
   case convertedForgotten
+  /// A default is the constant that a column's type makes of it.
+  case typedDefault
 
   // MARK: Capture
 

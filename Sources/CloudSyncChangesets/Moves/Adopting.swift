@@ -60,10 +60,13 @@ struct Adopting {
   ) throws(ChangesetError) -> (StateDelta, isWhole: Bool) {
     let log = CommitLog(connection: connection, schema: rows.former)
     do throws(ChangesetError) { return (try log.changes(from: nil, to: seq), true) } catch {
-      guard error.code == .historyTooShort, let seq,
-        let state = try rows.state(at: try log.row(seq))
-      else { throw error }
-      return (state, false)
+      guard error.code == .historyTooShort, let seq else { throw error }
+      if let state = try rows.state(at: try log.row(seq)) { return (state, false) }
+      throw ChangesetError(
+        .historyTooShort,
+        "\(error.reason), and the tables do not tell what they held, since a table or a column is gone; if no cloud has"
+          + " them, remove the history and begin another"
+      )
     }
   }
 

@@ -144,3 +144,13 @@ extension SimulatedSchema {
     return row
   }
 }
+
+extension SimulatedSchema {
+  /// Draws whether all devices add a column with one default, of which one device's type makes a real.
+  mutating func drawDefault(seed: UInt64, device: Int) {
+    var random = SeededRandom(seed: seed).fork(86)
+    guard random.chance(1, in: 3) else { return }
+    addedDefault = "5"
+    if device != 1 { addedType = "INTEGER" }
+  }
+}

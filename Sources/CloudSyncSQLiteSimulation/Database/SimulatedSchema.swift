@@ -108,6 +108,11 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// Whether one device's newest version has a column of reals where the others' have whole numbers.
   var isRetyped = false
 
+  /// The type of the column that a migration adds with a default.
+  var addedType = "REAL"
+  /// That default; where it is a whole number, one device's type may make a real of it.
+  var addedDefault = "0.5"
+
   /// Draws a schema.
   package init(seed: UInt64) {
     var random = SeededRandom(seed: seed).fork(77)
@@ -217,7 +222,7 @@ package struct SimulatedSchema: Sendable, Hashable {
     let name = Column(name: "name", type: "TEXT", isRequired: true)
     let tags = Table(name: "tags", key: [list, name], columns: Self.common)
     guard version.hasAdditions else { return [lists, notes, tags] }
-    lists.columns.append(Column(name: "c", type: "REAL", initial: "0.5"))
+    lists.columns.append(Column(name: "c", type: addedType, initial: addedDefault))
     notes.columns.append(Column(name: "c", type: "BLOB"))
     let marks = Table(
       name: "marks",
@@ -238,7 +243,7 @@ package struct SimulatedSchema: Sendable, Hashable {
       columns: [name] + common(version: version, canDrop: true) + [Self.counter]
     )
     if version.hasAdditions {
-      items.columns.append(Column(name: "c", type: "REAL", initial: "0.5"))
+      items.columns.append(Column(name: "c", type: addedType, initial: addedDefault))
     }
     guard hasUses else { return [items] }
     let uses = Table(

@@ -102,7 +102,7 @@ extension SimulatedSchema {
   fileprivate func fills(of version: Version, device: Int, draw: () -> Bool) -> [String] {
     tables(version: version)
       .compactMap { table in
-        guard table.column("c")?.type == "REAL", draw() else { return nil }
+        guard ["INTEGER", "REAL"].contains(table.column("c")?.type), draw() else { return nil }
         let value = Double(Int64(device + 1) * 10_000_000) + 0.25
         return "UPDATE \(table.name) SET c = \(SQLiteValue.real(value).literal)"
       }

@@ -88,6 +88,7 @@ package final class ChangesetDevice: AcquaintedDevice {
     // What one device holds as reals is the same to it, and to the others what they have written.
     var types = SeededRandom(seed: setup.commonSeed).fork(85)
     schema.isRetyped = types.chance(1, in: 3) && setup.number == 1
+    schema.drawDefault(seed: setup.commonSeed, device: setup.number)
     self.schema = schema
     rules = SimulatedMergeRules(schema: schema, commonSeed: setup.commonSeed, device: setup.number)
     var random = SeededRandom(seed: setup.seed)

@@ -286,7 +286,7 @@ import Testing
     try strict.sync(from: free)
     var random = SeededRandom(seed: seed)
     for _ in 0..<12 {
-      let key = ["a", "b", "c", "d"][random.below(4)]
+      let key = ["a", "A", "b", "B", "c", "d"][random.below(6)]
       let sql =
         switch random.below(8) {
         case 0: "INSERT OR IGNORE INTO people VALUES('\(key)', 'new', 1, 5)"

@@ -101,7 +101,7 @@ import Testing
     let error = #expect(throws: ChangesetError.self) {
       try phone.repository.restoreConflict(conflict)
     }
-    #expect(error?.reason.contains("FOREIGN KEY") == true)
+    #expect(error?.code == .misuse && error?.reason.contains("FOREIGN KEY") == true)
     #expect(try phone.rows("SELECT id FROM shelves") == ["'s'"])
     try phone.commit("DELETE FROM labels")
 
