@@ -146,6 +146,9 @@ extension SimulatedSchema {
 }
 
 extension SimulatedSchema {
+  /// Whether the columns here have the types of another device's.
+  func hasTypes(of other: SimulatedSchema) -> Bool { !isRetyped && addedType == other.addedType }
+
   /// Draws whether all devices add a column with one default, of which one device's type makes a real.
   mutating func drawDefault(seed: UInt64, device: Int) {
     var random = SeededRandom(seed: seed).fork(86)

@@ -142,9 +142,8 @@ extension ChangesetDevice {
       return source
     }
     // Whose file has other triggers could not give a column its type.
-    guard let source, !schema.isRetyped, source.schema.addedType == schema.addedType,
-      process.isAlive, process.ratio(of: .fileCopied).hits > 0,
-      source.repository != nil, app.withLock({ !$0.isSyncing })
+    guard let source, schema.hasTypes(of: source.schema), source.repository != nil,
+      process.isAlive, process.ratio(of: .fileCopied).hits > 0, app.withLock({ !$0.isSyncing })
     else { return }
     history.withLock { $0.hasDrawnCopy = true }
     guard draw(.fileCopied, for: process) else { return }
