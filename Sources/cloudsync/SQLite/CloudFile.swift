@@ -137,7 +137,9 @@ private struct CloudFileChanges: CloudChanges {
     guard clock.now >= nextLook else { return false }
     nextLook = clock.now + interval
     guard SamePath.Identity(path: path) == identity else {
-      throw ToolError.failure("\(path): the file was removed or replaced")
+      throw ToolError.failure(
+        "\(path): the file was removed or replaced; “cloudsync sync” without --watch tells what can be done"
+      )
     }
     let version = try database.versionUnlessLocked()
     defer { lastVersion = version }

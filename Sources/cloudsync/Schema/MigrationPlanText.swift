@@ -8,6 +8,8 @@ struct MigrationPlanText {
   private let fixed: [SchemaViolation]
   /// Columns that look like references and that nobody has decided about.
   let open: [UndeclaredReference]
+  /// What stands in the way of a sync afterwards; nil if that is not known.
+  var obstacles: [SchemaViolation]?
 
   init(_ request: MigrationRequest, _ plan: KeyMigrationReport, fixed: [SchemaViolation]) {
     self.request = request
@@ -136,6 +138,8 @@ struct MigrationPlanText {
     var tables: [Table]
     var undeclaredReferences: [Reference]
     var fixes: [Fix]
+    /// What stands in the way of a sync afterwards, in words; nil if it is not known.
+    var obstacles: [String]?
     var warnings: [String]
   }
 
@@ -160,6 +164,7 @@ struct MigrationPlanText {
         )
       },
       fixes: fixed.map { .init(table: $0.table, column: $0.column, code: $0.code.rawValue) },
+      obstacles: obstacles?.map(\.reason),
       warnings: plan.warnings
     )
   }

@@ -29,13 +29,15 @@ struct MigrationRun {
     for path in [request.output, request.keyMap].compactMap({ $0 }) where access(path, F_OK) == 0 {
       throw ToolError.failure("\(path): it exists already; name a new file")
     }
-    let plan = try plan(of: try target.open(access: .readOnly))
-    if !request.isJSON {
-      plan.show(console: console)
-    } else if request.isDryRun {
-      console.line(try JSONText.block(for: plan.report))
-    }
+    var plan = try plan(of: try target.open(access: .readOnly))
+    if !request.isJSON { plan.show(console: console) }
     if request.isDryRun {
+      plan.obstacles = try obstaclesAfterwards()
+      if request.isJSON {
+        console.line(try JSONText.block(for: plan.report))
+      } else {
+        tell(obstacles: plan.obstacles ?? [], word: "cannot be synced afterwards", console: console)
+      }
       // As the run itself would.
       if !plan.open.isEmpty { throw ToolError.negative }
       return
@@ -53,6 +55,10 @@ struct MigrationRun {
       )
     }
     try migrate(plan, console: console)
+    let left = try target.naming {
+      try obstacles(in: DatabaseFile(path: request.output ?? request.path, access: .readOnly))
+    }
+    plan.obstacles = left
     if request.isJSON { return console.line(try JSONText.block(for: plan.report)) }
     for file in [request.output, request.keyMap].compactMap({ $0 }) {
       console.line("wrote \(file)")
@@ -60,27 +66,54 @@ struct MigrationRun {
     if plan.givesKeys, let note = request.keys.note(salt: request.migration.salt) {
       console.note(note)
     }
-    let left = try target.naming {
-      let database = try DatabaseFile(path: request.output ?? request.path, access: .readOnly)
-      return
-        try SyncEngine.check(
-          database,
-          tables: request.migration.tables,
-          options: request.engineOptions
-        )
-        .filter { !$0.isWarning }
-    }
     if left.isEmpty {
       return console.line("\(console.styled("passed", as: .good)): all of them can be synced")
     }
-    for violation in left { console.note("cannot be synced yet: \(violation.reason)") }
-    let unique = Set(left.filter { $0.code == .uniqueConstraintDisallowed }.map(\.table)).sorted()
-    if !unique.isEmpty {
-      let tables = unique.joined(separator: ",")
-      console.note(
-        "to keep UNIQUE, sync with --unique-newest \(tables) or --unique-merge \(tables)"
+    tell(obstacles: left, word: "cannot be synced yet", console: console)
+  }
+
+  // MARK: What stands in the way afterwards
+
+  private func obstacles(in database: DatabaseFile) throws -> [SchemaViolation] {
+    try SyncEngine.check(
+      database,
+      tables: request.migration.tables,
+      options: request.engineOptions
+    )
+    .filter { !$0.isWarning }
+  }
+
+  /// What will stand in the way of a sync: a database of the same tables is migrated, without rows.
+  ///
+  /// Nil where that cannot be told before the migration is made: such tables cannot be made anew by their SQL alone.
+  private func obstaclesAfterwards() throws -> [SchemaViolation]? {
+    let source = try target.open(access: .readOnly)
+    let statements = try target.naming {
+      try source.query(
+        """
+        SELECT s.sql FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+        WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite^_%' ESCAPE '^'
+          AND (s.type = 'index' OR t.type = 'table') ORDER BY s.type = 'index', s.rowid
+        """
       )
+      .compactMap { row in
+        if case .string(let sql)? = row["sql"] { sql } else { nil }
+      }
     }
+    do {
+      let scratch = try DatabaseFile(path: ":memory:", enforcesForeignKeys: false)
+      for sql in statements { try scratch.execute(sql) }
+      try migrate(scratch)
+      return try obstacles(in: scratch)
+    } catch { return nil }
+  }
+
+  private func tell(obstacles: [SchemaViolation], word: String, console: Console) {
+    for violation in obstacles { console.note("\(word): \(violation.reason)") }
+    let unique = Set(obstacles.filter { $0.code == .uniqueConstraintDisallowed }.map(\.table))
+    if unique.isEmpty { return }
+    let tables = unique.sorted().joined(separator: ",")
+    console.note("to keep UNIQUE, sync with --unique-newest \(tables) or --unique-merge \(tables)")
   }
 
   /// What would be done.
@@ -127,23 +160,31 @@ struct MigrationRun {
 
   private func change(_ database: DatabaseFile) throws {
     try target.naming {
-      if let path = request.keyMap {
-        let map = try KeyMapFile(path: path)
-        do {
-          try request.migration.run(on: database) { try map.append($0) }
-        } catch {
-          map.discard()
-          throw error
-        }
-        try map.finish()
-      } else {
-        try request.migration.run(on: database)
+      guard let path = request.keyMap else { return try migrate(database) }
+      let map = try KeyMapFile(path: path)
+      do {
+        try migrate(database) { try map.append($0) }
+      } catch {
+        map.discard()
+        throw error
       }
-      if request.fixes {
-        for sql in CheckCommand.fixingSQL(try violations(of: database), dropsUnique: false) {
-          try database.execute(sql)
-        }
-      }
+      try map.finish()
+    }
+  }
+
+  /// Migrates tables, and fixes what was asked for.
+  private func migrate(
+    _ database: DatabaseFile,
+    onKey: (@Sendable (KeyMapping) throws -> Void)? = nil
+  ) throws {
+    if let onKey {
+      try request.migration.run(on: database, onKey: onKey)
+    } else {
+      try request.migration.run(on: database)
+    }
+    guard request.fixes else { return }
+    for sql in CheckCommand.fixingSQL(try violations(of: database), dropsUnique: false) {
+      try database.execute(sql)
     }
   }
 }

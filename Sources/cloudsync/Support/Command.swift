@@ -88,11 +88,12 @@ struct Command {
     let names = subcommands.compactMap(\.path.last) + ["help"]
     if let found = subcommands.first(where: { $0.path.last == name }) { return found }
     let hint = Suggestion.text(for: name, among: names)
-    throw ToolError.usage(
+    let reason =
       subcommands.isEmpty
-        ? "\(call) has no commands, and “\(name)” is none of them"
-        : "there is no command “\(name)”\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
-    )
+      ? "\(call) has no commands, and “\(name)” is none of them"
+      : "there is no command “\(name)”\(hint.isEmpty ? "; “\(call) --help” shows all" : hint)"
+    // Also where “help” names it from above.
+    throw ToolError.misuse(reason, usage: HelpText(self).usage)
   }
 }
 

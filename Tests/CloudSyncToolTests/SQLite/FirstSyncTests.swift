@@ -64,6 +64,22 @@ struct FirstSyncTests {
     }
   }
 
+  @Test("Help about a command that is not there shows the usage of those beside it")
+  func unknownCommands() throws {
+    try ToolHarness.run("unknown-commands") { bench in
+      for (words, usage) in [
+        (["help", "log", "shwo"], "usage: cloudsync log "),
+        (["log", "shwo"], "usage: cloudsync log "),
+        (["help", "sycn"], "usage: cloudsync "),
+        (["history", "help", "sqash"], "usage: cloudsync history "),
+      ] {
+        let outcome = bench.run(words)
+        #expect(outcome.code == 2 && outcome.errors.contains(usage), "\(outcome)")
+        #expect(outcome.errors.contains("did you mean"), "\(outcome)")
+      }
+    }
+  }
+
   @Test("Commands that are suggested can be pasted whatever a file is called")
   func arguments() {
     #expect("notes/ä-1.db".argument == "notes/ä-1.db")
