@@ -7,6 +7,7 @@ let package = Package(
   products: [
     .executable(name: "cloudsync-server", targets: ["cloudsync-server"]),
     .library(name: "CloudSyncSigning", targets: ["CloudSyncSigning"]),
+    .library(name: "CloudSyncAsyncHTTPClient", targets: ["CloudSyncAsyncHTTPClient"]),
   ],
   dependencies: [
     .package(name: "CloudSyncSession", path: "../.."),
@@ -18,10 +19,12 @@ let package = Package(
     ),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
   ],
   targets: [
     // MARK: The server
@@ -61,6 +64,20 @@ let package = Package(
         .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "Crypto", package: "swift-crypto"),
+      ]
+    ),
+
+    // MARK: A client without Foundation's
+    .target(
+      name: "CloudSyncAsyncHTTPClient",
+      dependencies: [
+        .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),
+        .product(name: "CloudSyncSession", package: "CloudSyncSession"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]
     ),
 
@@ -139,7 +156,8 @@ let package = Package(
     .testTarget(
       name: "CloudSyncServerTests",
       dependencies: [
-        "CloudSyncServer", "PostgresStore", "PostgresTestServer", "cloudsync-server", "test-server",
+        "CloudSyncServer", "CloudSyncAsyncHTTPClient", "PostgresStore", "PostgresTestServer",
+        "cloudsync-server", "test-server",
         .product(name: "cloudsync", package: "CloudSyncSession"),
         .product(name: "CloudSyncService", package: "CloudSyncSession"),
         .product(name: "CloudSyncWebServices", package: "CloudSyncSession"),

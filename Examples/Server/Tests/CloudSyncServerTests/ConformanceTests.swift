@@ -8,8 +8,12 @@ import Testing
 
 @Suite("Conformance over loopback")
 struct ConformanceTests {
-  @Test("A client of the real server does what handlers must do")
-  func conforms() async throws {
+  @Test(
+    "A client of the real server does what handlers must do",
+    arguments: TestTransport.allCases
+  )
+  func conforms(by testTransport: TestTransport) async throws {
+    let transport = testTransport.make()
     for check in OperationHandlerConformance.all {
       // Record types belong to all accounts: each check has a server of its own.
       let server = try ServerProcess()
@@ -20,7 +24,7 @@ struct ConformanceTests {
       capabilities.largestAsset = 5_000_000
       var clients: [String: WebServicesClient] = [:]
       for device in ["a", "b"] {
-        clients[device] = try server.client(try await server.token(device))
+        clients[device] = try server.client(try await server.token(device), by: transport)
       }
       let (folder, known) = (server.folder.path("cache"), clients)
       guard let spare = clients["a"] else { throw TestFailure("there is no client") }

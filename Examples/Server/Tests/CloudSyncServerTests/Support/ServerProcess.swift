@@ -83,11 +83,14 @@ final class ServerProcess {
     return String(token)
   }
 
-  func client(_ token: String) throws -> WebServicesClient {
+  func client(
+    _ token: String,
+    by transport: any HTTPTransport = ServerProcess.transport
+  ) throws -> WebServicesClient {
     WebServicesClient(
       address: try WebServicesAddress(origin),
       authorization: .bearer(Secret(token)),
-      transport: Self.transport
+      transport: transport
     )
   }
 
