@@ -72,7 +72,9 @@ struct LeftBehind {
       commits.packs.append(pack)
       for entry in left { found[entry.id] = entry }
     }
-    commits.entries = try Self.open(entries: Array(found.values), beside: commits.rows, covered)
+    let usable = try complete(entries: Array(found.values), covered)
+    found = Dictionary(usable.map { ($0.id, $0) }) { first, _ in first }
+    commits.entries = try Self.open(entries: usable, beside: commits.rows, covered)
     for entry in commits.entries { found[entry.id] = nil }
     commits.doneRecords = Set(
       lacking.keys.filter { lacking[$0]?.allSatisfy { found[$0] != nil } ?? true }
@@ -94,6 +96,27 @@ struct LeftBehind {
     try work.connection.rows(
       "SELECT name, bytes FROM changesets_refused WHERE bytes IS NOT NULL ORDER BY name"
     ) { ($0.text(0) ?? "", $0.bytes(1)) }
+  }
+
+  /// The commits that go on from nothing but what is here, what the history has, and each other.
+  ///
+  /// What others go on from may have been lost on its way, or come later. It is no part of the history until then, so nothing can
+  /// stand in its place: whoever put these on top would leave it out for good.
+  private func complete(
+    entries: [Pack.Entry],
+    _ covered: CoveredCommits
+  ) throws(ChangesetError) -> [Pack.Entry] {
+    if HistoryMutant.missingIsSquashed.isPresent { return entries }
+    var complete: [ChangesetID: Pack.Entry] = [:]
+    for entry in entries.sorted(by: { $0.header.generation < $1.header.generation }) {
+      let missing = try entry.header.parents.filtered { (id) throws(ChangesetError) in
+        if complete[id] != nil { return false }
+        if try covered.contains(id) { return false }
+        return try work.log.number(of: id) == nil
+      }
+      if missing.isEmpty { complete[entry.id] = entry }
+    }
+    return Array(complete.values)
   }
 
   /// The commits of which the history lacks something, parents before children.

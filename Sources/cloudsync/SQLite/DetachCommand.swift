@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncSQLiteSupport
 
 /// `cloudsync detach`: a database as if it had never been synchronized.
 enum DetachCommand {
@@ -8,10 +9,14 @@ enum DetachCommand {
       path: ["detach"],
       summary: "Remove every trace of syncing from a database; its rows stay.",
       operands: ["DATABASE"],
-      options: [.json],
+      options: [
+        .init(name: "--discard", help: "give up rows that are parked or waiting and in no table"),
+        .json,
+      ],
       discussion: """
         The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not
-        touched. When the database is synced again its rows are merged with the cloud's, and where they differ
+        touched. Rows that are parked or waiting may be in no table, and would be gone: where there are any
+        nothing is done without --discard. When the database is synced again its rows are merged with the cloud's, and where they differ
         the cloud's values win. To join another cloud without that do not detach, but use “cloudsync attach”.
         """,
       run: run
@@ -25,15 +30,51 @@ enum DetachCommand {
     var unsent: Int?
   }
 
-  /// How much is pending; nil if somebody has dropped a table in which that was noted.
-  private static func counts(
+  /// What is noted; nil if somebody has dropped a table in which that was.
+  private static func metadata(
     in database: DatabaseFile,
     target: DatabaseArguments
-  ) throws -> SyncMetadata.Counts? {
-    do throws(SyncEngineError) { return try SyncMetadata.read(from: database)?.counts } catch {
+  ) throws -> SyncMetadata? {
+    do throws(SyncEngineError) { return try SyncMetadata.read(from: database) } catch {
       if error.code == .damaged { return nil }
       throw target.failure(for: error)
     }
+  }
+
+  /// Throws if rows are held that no table has: the engine's tables alone know them.
+  private static func checkHeldRows(
+    _ metadata: SyncMetadata,
+    in database: DatabaseFile,
+    target: DatabaseArguments
+  ) throws {
+    let held = metadata.parked + metadata.waiting
+    let gone = try target.naming { try held.filter { try !isInTable($0, of: database) } }
+    guard let first = gone.first else { return }
+    let names = gone.count == 1 ? "" : " and \(gone.count - 1) more"
+    throw ToolError.failure(
+      "\(target.path): nothing was done: \(Phrase.count(gone.count, "row")) (\(first.table) \(first.key)\(names)) would be"
+        + " gone, because they are parked or waiting and in no table;"
+        + " “cloudsync status \(target.path.argument)” says why; to give them up add --discard"
+    )
+  }
+
+  private static func isInTable(
+    _ held: SyncMetadata.HeldRecord,
+    of database: DatabaseFile
+  ) throws -> Bool {
+    let columns =
+      try database.query(
+        "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk",
+        [.string(held.table)]
+      )
+      .compactMap { row -> String? in
+        if case .string(let name)? = row["name"] { name.quotedName } else { nil }
+      }
+    // Of a table that was dropped there is nothing to keep.
+    if columns.isEmpty { return true }
+    let key = columns.joined(separator: ", ")
+    let sql = "SELECT 1 FROM main.\(held.table.quotedName) WHERE (\(key)) = (\(held.key)) LIMIT 1"
+    return try database.query(sql).isEmpty == false
   }
 
   private static func run(with arguments: Arguments, console: Console) throws {
@@ -45,8 +86,12 @@ enum DetachCommand {
       throw ToolError.failure("\(target.path): it is not synced; there is nothing to remove")
     }
     // What an older version has noted is not read any more, nor what has lost a table; it is removed all the same.
-    let counts =
-      version < SyncMetadata.currentVersion ? nil : try Self.counts(in: database, target: target)
+    let metadata =
+      version < SyncMetadata.currentVersion ? nil : try metadata(in: database, target: target)
+    if let metadata, !arguments.has("--discard") {
+      try checkHeldRows(metadata, in: database, target: target)
+    }
+    let counts = metadata?.counts
     try target.naming { try SyncMetadata.removeRestoringJournalMode(from: database) }
     // Values that were on their way are still in their rows.
     NewFolder.removeTemporary(at: SyncRun.assetFolder(of: target.path))

@@ -54,6 +54,27 @@ struct HeldRowToolTests {
     }
   }
 
+  @Test("A copy is not detached while rows of it are in no table, unless they are given up")
+  func detach() throws {
+    try ToolHarness.run("detach-held") { bench in
+      try Self.pair(bench)
+      try bench.sql("a.db", "INSERT INTO u VALUES('2', 'b@x', 'B')", "SELECT 1")
+      try bench.sql("b.db", "INSERT INTO u VALUES('3', 'b@x', 'Bea')", "SELECT 1")
+      Self.sync(bench, ["a.db", "b.db", "a.db"])
+      let before = try bench.contents("a.db")
+      let refused = bench.tool("detach", "@a.db")
+      #expect(
+        refused.code == 1 && refused.errors.contains("1 row (u '2') would be gone"),
+        "\(refused)"
+      )
+      #expect(bench.tool("status", "@a.db").code == 3)
+      #expect(try bench.contents("a.db") == before)
+      let done = bench.tool("detach", "@a.db", "--discard")
+      #expect(done.code == 0, "\(done)")
+      #expect(bench.tool("status", "@a.db").errors.contains("it is not synced"))
+    }
+  }
+
   @Test("A comparison tells how many of the cloud's records are those of deleted rows")
   func tombstones() throws {
     try ToolHarness.run { bench in
