@@ -96,7 +96,7 @@ struct MigrationPlanText {
     let column = violation.column ?? ""
     return violation.code == .nullablePrimaryKey
       ? "\(column) becomes NOT NULL; rows without a key get a random one"
-      : "\(column) gets a default"
+      : "\(column) gets a default: by its type '', 0 or no bytes, also where NULL is written"
   }
 
   // MARK: JSON
