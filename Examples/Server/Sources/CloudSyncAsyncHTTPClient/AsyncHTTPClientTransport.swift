@@ -86,17 +86,22 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     switch error {
     case let error as NIOConnectionError:
       let isOffline =
-        !error.connectionErrors.isEmpty && error.connectionErrors.allSatisfy { isOfNetwork($0.error) }
+        !error.connectionErrors.isEmpty
+        && error.connectionErrors.allSatisfy { isOfNetwork($0.error) }
       return isOffline
         ? HTTPTransportError(.noNetwork, "there is no network")
         : HTTPTransportError(.notSent, "no connection could be made")
     case let error as IOError where isOfNetwork(error):
       return HTTPTransportError(.noNetwork, "there is no network")
+    // Of an address in numbers there is one connection, whose error it is.
+    case let error as IOError where error.errnoCode == ECONNREFUSED:
+      return HTTPTransportError(.notSent, "no connection could be made")
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
       return HTTPTransportError(.notSent, "the server's certificate is not trusted")
     case let error as HTTPClientError:
       let isUnsent = [
-        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .invalidURL, .emptyHost,
+        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .invalidURL,
+        .emptyHost,
         .emptyScheme, .alreadyShutdown,
       ]
       .contains(error)

@@ -44,7 +44,10 @@ struct TransportTests {
     #expect(other.heads.isEmpty)
   }
 
-  @Test("Headers and bodies arrive as they were sent, and cookies go nowhere", arguments: TestTransport.allCases)
+  @Test(
+    "Headers and bodies arrive as they were sent, and cookies go nowhere",
+    arguments: TestTransport.allCases
+  )
   func headers(transport: TestTransport) async throws {
     let server = try RawServer {
       "HTTP/1.1 429 Later\r\nSet-Cookie: a=b; Path=/\r\nRetry-After: 7\r\nContent-Length: 2\r\n"
@@ -73,8 +76,8 @@ struct TransportTests {
     arguments: TestTransport.allCases
   )
   func failures(transport: TestTransport) async throws {
-    let closed = try RawServer { Self.empty }.origin
-    let none = await send(by: transport, to: closed)
+    // Nobody listens there.
+    let none = await send(by: transport, to: "http://127.0.0.1:1")
     #expect(throws: HTTPTransportError(.notSent, none.reason)) { try none.get() }
     let server = try RawServer { "" }
     let passed = await send(by: transport, to: server.origin, deadline: Timestamp(nanoseconds: 1))
@@ -88,9 +91,15 @@ struct TransportTests {
   /// Foundation ends the process where a header is cut: this is what the other transport is for.
   @Test("A response that is cut anywhere is none")
   func cut() async throws {
-    let whole = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
+    try await cut("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")
+    try await cut("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+  }
+
+  private func cut(_ whole: String) async throws {
     for count in 0..<whole.utf8.count {
-      let server = try RawServer { String(whole.prefix(count)) }
+      let server = try RawServer {
+        String(decoding: whole.utf8.prefix(count), as: UTF8.self)
+      }
       let cut = await send(by: .asyncHTTPClient, to: server.origin)
       #expect(throws: HTTPTransportError(.sent, cut.reason), "\(count)") { try cut.get() }
     }

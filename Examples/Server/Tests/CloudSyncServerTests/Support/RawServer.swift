@@ -14,7 +14,10 @@ final class RawServer: Sendable {
   /// The heads of the requests that have come.
   var heads: [String] { requests.value }
 
+  /// Starts it.
+  ///
   /// - Parameter answer: The bytes for a request; none closes the connection without a word.
+  /// - Throws: That no socket can be had.
   init(_ answer: @escaping @Sendable () -> String) throws {
     let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -38,7 +41,7 @@ final class RawServer: Sendable {
         let head = Self.head(of: connection)
         requests.change { $0.append(head) }
         let bytes = Array(answer().utf8)
-        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         shutdown(connection, Int32(SHUT_RDWR))
         close(connection)
       }
