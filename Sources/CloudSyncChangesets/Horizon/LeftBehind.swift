@@ -106,7 +106,6 @@ struct LeftBehind {
     entries: [Pack.Entry],
     _ covered: CoveredCommits
   ) throws(ChangesetError) -> [Pack.Entry] {
-    if HistoryMutant.missingIsSquashed.isPresent { return entries }
     var complete: [ChangesetID: Pack.Entry] = [:]
     for entry in entries.sorted(by: { $0.header.generation < $1.header.generation }) {
       let missing = try entry.header.parents.filtered { (id) throws(ChangesetError) in

@@ -49,8 +49,6 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
   case tokenBeforeRows
   /// Commits count as sent before the cloud has them.
   case watermarkFirst
-  /// What others' commits go on from counts as part of the history, though it was lost on its way.
-  case missingIsSquashed
   /// A fetch that begins anew says nothing of what the zone lacks.
   case trustedZone
   /// After its zone is gone the cloud counts as having what it had.
