@@ -23,8 +23,12 @@ extension SyncEngine {
     options: SyncEngineOptions = SyncEngineOptions()
   ) throws(SyncEngineError) -> [SchemaViolation] {
     try database.use { (connection) throws(SyncEngineError) in
-      let schema = try sqlite { () throws(SQLiteError) in try DatabaseSchema.read(connection) }
-      return options.violations(in: schema, tables: tables ?? schema.tables.map(\.name))
+      try sqlite { () throws(SQLiteError) in
+        let schema = try DatabaseSchema.read(connection)
+        let names = tables ?? schema.tables.map(\.name)
+        return try HistoryTablesCheck(connection: connection).violations(of: names, in: schema)
+          + options.violations(in: schema, tables: names)
+      }
     }
   }
 

@@ -8,23 +8,38 @@ struct HistoryTablesCheck {
 
   /// Throws if a history is kept of one of the tables, or of one that a foreign key ties to them.
   func check(_ names: [String], in schema: DatabaseSchema) throws(SyncEngineError) {
-    let kept = try sqlite { () throws(SQLiteError) in try tables() }
-    for name in kept where names.contains(where: { $0.isSameName(as: name) }) {
-      throw SyncEngineError(
-        .schema,
-        "Table \(name.quotedName) has a history of changesets; a table has a history or an engine."
-      )
-    }
-    for reference in schema.references {
+    let found = try sqlite { () throws(SQLiteError) in try violations(of: names, in: schema) }
+    if let first = found.first { throw SyncEngineError(.schema, first.reason) }
+  }
+
+  /// The tables of which a history is kept, and those of histories that refer to the tables.
+  func violations(
+    of names: [String],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) -> [SchemaViolation] {
+    let kept = try tables()
+    let own = kept.filter { name in names.contains { $0.isSameName(as: name) } }
+      .map { name in
+        SchemaViolation(
+          .historyTable,
+          table: name,
+          reason:
+            "Table \(name.quotedName) has a history of changesets; a table has a history or an engine."
+        )
+      }
+    let tied = schema.references.compactMap { reference -> SchemaViolation? in
       let (child, parent) = (reference.child.name, reference.parent.name)
       guard kept.contains(where: { $0.isSameName(as: child) }),
         names.contains(where: { $0.isSameName(as: parent) })
-      else { continue }
-      throw SyncEngineError(
-        .schema,
-        "Table \(child.quotedName), which has a history of changesets, refers to table \(parent.quotedName)."
+      else { return nil }
+      return SchemaViolation(
+        .historyTable,
+        table: child,
+        reason:
+          "Table \(child.quotedName), which has a history of changesets, refers to table \(parent.quotedName)."
       )
     }
+    return own + tied
   }
 
   private func tables() throws(SQLiteError) -> [String] {

@@ -46,6 +46,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let tooManyColumns = Self("tooManyColumns")
     /// A column that is to stay on one device is needed by others.
     public static let localColumn = Self("localColumn")
+    /// A history of changesets is kept of the table, or of one that refers to it.
+    public static let historyTable = Self("historyTable")
     /// A column that the cloud is to encrypt is needed in a form that everybody can read.
     public static let encryptedColumn = Self("encryptedColumn")
     /// The condition of the rows that are sent cannot be evaluated for a row by itself; as a warning, rows that refer to

@@ -48,7 +48,7 @@ enum DetachCommand {
     target: DatabaseArguments
   ) throws {
     let held = metadata.parked + metadata.waiting
-    let gone = try target.naming { try held.filter { try !isInTable($0, of: database) } }
+    let gone = try target.naming { try held.filter { try isInTable($0, of: database) == false } }
     guard let first = gone.first else { return }
     let names = gone.count == 1 ? "" : " and \(gone.count - 1) more"
     throw ToolError.failure(

@@ -64,6 +64,20 @@ struct FirstSyncTests {
     }
   }
 
+  @Test("A table with a history is refused before a cloud is made for it")
+  func histories() throws {
+    try ToolHarness.run("history-and-engine") { bench in
+      try bench.sql("a.db", Self.notes, "SELECT 1")
+      #expect(bench.tool("history", "init", "@a.db", "--all").code == 0)
+      for words in [["sync", "@a.db", "--cloud", "@c", "--all", "--create"], ["check", "@a.db"]] {
+        let outcome = bench.run(words)
+        let text = outcome.output + outcome.errors
+        #expect(outcome.code == 1 && text.contains("has a history of changesets"), "\(outcome)")
+      }
+      #expect(try !bench.files().contains("c"))
+    }
+  }
+
   @Test("Help about a command that is not there shows the usage of those beside it")
   func unknownCommands() throws {
     try ToolHarness.run("unknown-commands") { bench in
