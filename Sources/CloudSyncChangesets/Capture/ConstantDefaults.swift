@@ -37,7 +37,7 @@ enum ColumnDefault {
         HistoryMutant.typedDefault.isPresent ? column.type : "NUMERIC"
       default: ""
       }
-    return try scratch(type, constraint: "DEFAULT \(sql)") { "INSERT INTO one DEFAULT VALUES" }
+    return try scratch("\(type) DEFAULT \(sql)", insertion: "DEFAULT VALUES")
   }
 
   /// What a column of a type makes of a value.
@@ -45,19 +45,18 @@ enum ColumnDefault {
     _ value: SQLiteValue,
     as type: String
   ) throws(ChangesetError) -> SQLiteValue {
-    try scratch(type, constraint: "") { "INSERT INTO one VALUES(\(value.literal))" }
+    try scratch(type, insertion: "VALUES(\(value.literal))")
   }
 
   private static func scratch(
-    _ type: String,
-    constraint: String,
-    insertion: () -> String
+    _ declaration: String,
+    insertion: String
   ) throws(ChangesetError) -> SQLiteValue {
     do throws(SQLiteError) {
       // Nothing may be written where a history is only looked at, not even a temporary table.
       let scratch = try SQLiteConnection(path: ":memory:")
-      try scratch.execute("CREATE TABLE one(c \(type) \(constraint))")
-      try scratch.execute(insertion())
+      try scratch.execute("CREATE TABLE one(c \(declaration))")
+      try scratch.execute("INSERT INTO one \(insertion)")
       return try scratch.value("SELECT c FROM one") ?? .null
     } catch { throw ChangesetError(error) }
   }

@@ -72,9 +72,9 @@ struct LeftBehind {
       commits.packs.append(pack)
       for entry in left { found[entry.id] = entry }
     }
-    let usable = try complete(entries: Array(found.values), covered)
-    found = Dictionary(usable.map { ($0.id, $0) }) { first, _ in first }
-    commits.entries = try Self.open(entries: usable, beside: commits.rows, covered)
+    let complete = try complete(entries: Array(found.values), covered)
+    found = Dictionary(uniqueKeysWithValues: complete.map { ($0.id, $0) })
+    commits.entries = try Self.open(entries: complete, beside: commits.rows, covered)
     for entry in commits.entries { found[entry.id] = nil }
     commits.doneRecords = Set(
       lacking.keys.filter { lacking[$0]?.allSatisfy { found[$0] != nil } ?? true }
@@ -98,7 +98,7 @@ struct LeftBehind {
     ) { ($0.text(0) ?? "", $0.bytes(1)) }
   }
 
-  /// The commits that go on from nothing but what is here, what the history has, and each other.
+  /// The commits that go on from nothing but what is here, what the history has, and each other; parents before children.
   ///
   /// What others go on from may have been lost on its way, or come later. It is no part of the history until then, so nothing can
   /// stand in its place: whoever put these on top would leave it out for good.
@@ -106,19 +106,24 @@ struct LeftBehind {
     entries: [Pack.Entry],
     _ covered: CoveredCommits
   ) throws(ChangesetError) -> [Pack.Entry] {
-    var complete: [ChangesetID: Pack.Entry] = [:]
-    for entry in entries.sorted(by: { $0.header.generation < $1.header.generation }) {
+    var complete: [Pack.Entry] = []
+    var known: Set<ChangesetID> = []
+    for entry in entries.sorted(by: {
+      ($0.header.generation, $0.id) < ($1.header.generation, $1.id)
+    }) {
       let missing = try entry.header.parents.filtered { (id) throws(ChangesetError) in
-        if complete[id] != nil { return false }
+        if known.contains(id) { return false }
         if try covered.contains(id) { return false }
         return try work.log.number(of: id) == nil
       }
-      if missing.isEmpty { complete[entry.id] = entry }
+      guard missing.isEmpty else { continue }
+      known.insert(entry.id)
+      complete.append(entry)
     }
-    return Array(complete.values)
+    return complete
   }
 
-  /// The commits of which the history lacks something, parents before children.
+  /// Those of the commits, parents before children, of which the history lacks something.
   private static func open(
     entries: [Pack.Entry],
     beside rows: [LogRow],
@@ -126,9 +131,7 @@ struct LeftBehind {
   ) throws(ChangesetError) -> [Pack.Entry] {
     var known = Set(rows.map(\.id))
     var open: [Pack.Entry] = []
-    for entry in entries.sorted(by: {
-      ($0.header.generation, $0.id) < ($1.header.generation, $1.id)
-    }) {
+    for entry in entries {
       let originals = Set(try entry.commit().header.originals)
       if !originals.isEmpty, known.isDisjoint(with: entry.header.parents),
         try covered.missing(of: originals).isEmpty

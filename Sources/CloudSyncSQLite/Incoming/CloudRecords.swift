@@ -154,7 +154,7 @@ struct CloudRecords: TransactionPart {
     let format = tables[place].format
     let new = format.newlyEncryptedFields(of: record)
     if new.isEmpty { return }
-    try EncryptedFields(connection: connection).add(new, ofType: format.recordType)
+    try EncryptedFields(connection: connection).names(ofType: format.recordType, adding: new)
     transaction.hasOtherKinds = true
   }
 

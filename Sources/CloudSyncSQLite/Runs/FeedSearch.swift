@@ -86,8 +86,8 @@ struct FeedSearch: TransactionPart {
     switch try transaction.fullFetch() {
     case .uploads: return true
     case nil:
-      guard try facts.value(.erases) == nil else { return false }
-      return try facts.value(.token) == nil
+      guard try facts.value(.token) == nil else { return false }
+      return try facts.value(.erases) == nil
     default: return false
     }
   }

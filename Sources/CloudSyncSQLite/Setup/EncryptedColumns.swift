@@ -9,19 +9,12 @@ extension SyncEngineOptions {
 
   /// Why columns cannot be encrypted.
   func encryptedColumnViolations(in table: TableSchema) -> [SchemaViolation] {
-    self.table(table.name).encryptedColumns.sortedByBytes()
-      .compactMap { name in
-        // What all tables are told need not be there in each.
-        if ownTable(table.name) == nil, table.column(named: name) == nil { return nil }
-        guard let reason = reasonAgainstEncryption(of: name, in: table) else { return nil }
-        return SchemaViolation(
-          .encryptedColumn,
-          table: table.name,
-          column: name,
-          reason:
-            "Column \(table.name.quotedName).\(name.quotedName) cannot be encrypted: \(reason)."
-        )
-      }
+    violations(
+      .encryptedColumn,
+      of: self.table(table.name).encryptedColumns,
+      in: table,
+      saying: "cannot be encrypted"
+    ) { reasonAgainstEncryption(of: $0, in: table) }
   }
 
   /// Why a column cannot be encrypted; nil if it can.

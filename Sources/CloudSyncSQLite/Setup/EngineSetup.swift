@@ -260,10 +260,9 @@ struct EngineSetup {
   /// The fields of a table's records that the cloud encrypts, or is to.
   private func encryptedFields(of schema: TableSchema) throws(SQLiteError) -> Set<String> {
     guard let recordType = CloudName.recordType(ofTable: schema.name) else { return [] }
-    let fields = EncryptedFields(connection: connection)
     let names = options.encryptedColumns(of: schema).compactMap { CloudName.field(ofColumn: $0) }
-    try fields.add(Set(names), ofType: recordType)
-    return try fields.names(ofType: recordType)
+    return try EncryptedFields(connection: connection)
+      .names(ofType: recordType, adding: Set(names))
   }
 
   /// Whether the file is another one than that which got its number.

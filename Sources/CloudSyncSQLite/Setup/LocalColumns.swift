@@ -18,17 +18,40 @@ extension SyncEngineOptions {
 
   /// Why columns cannot stay on this device.
   func localColumnViolations(in table: TableSchema) -> [SchemaViolation] {
-    self.table(table.name).localColumns.sortedByBytes()
+    violations(
+      .localColumn,
+      of: self.table(table.name).localColumns,
+      in: table,
+      saying: "cannot stay on this device"
+    ) { Self.reason(against: $0, of: table) }
+  }
+
+  /// Why columns that an option names cannot be what it makes of them.
+  ///
+  /// - Parameters:
+  ///   - code: The rule.
+  ///   - columns: What the option names.
+  ///   - table: The table.
+  ///   - words: What the columns cannot.
+  ///   - reason: Why one cannot; nil if it can.
+  /// - Returns: A violation for each, in the order of their names.
+  func violations(
+    _ code: SchemaViolation.Code,
+    of columns: Set<String>,
+    in table: TableSchema,
+    saying words: String,
+    reason: (String) -> String?
+  ) -> [SchemaViolation] {
+    columns.sortedByBytes()
       .compactMap { name in
         // What all tables are told need not be there in each.
         if ownTable(table.name) == nil, table.column(named: name) == nil { return nil }
-        guard let reason = Self.reason(against: name, of: table) else { return nil }
+        guard let reason = reason(name) else { return nil }
         return SchemaViolation(
-          .localColumn,
+          code,
           table: table.name,
           column: name,
-          reason:
-            "Column \(table.name.quotedName).\(name.quotedName) cannot stay on this device: \(reason)."
+          reason: "Column \(table.name.quotedName).\(name.quotedName) \(words): \(reason)."
         )
       }
   }

@@ -123,9 +123,17 @@ enum HistoryBasics {
     let status = try repository.status()
     if target.isJSON {
       try target.show(value: StatusReport(status))
-      if !status.parked.isEmpty { throw ToolError.parked }
-      return
+    } else {
+      try show(status, of: repository, target: target)
     }
+    if !status.parked.isEmpty { throw ToolError.parked }
+  }
+
+  private static func show(
+    _ status: ChangesetStatus,
+    of repository: ChangesetRepository,
+    target: HistoryTarget
+  ) throws {
     let console = target.console
     var line = "\(status.head.isDetached ? "detached from" : "on") \(status.head.branch)"
     if let last = try repository.log(LogQuery(count: 1)).first {
@@ -171,15 +179,11 @@ enum HistoryBasics {
           + " \(try option(takingUp: status.untracked, in: repository, target))” takes all of them up"
       )
     }
-    if status.isClean {
-      console.line("nothing to commit")
-    } else {
-      let rows =
-        [["table", "new", "changed", "deleted"]]
-        + status.tables.map { [$0.name, "\($0.inserted)", "\($0.updated)", "\($0.deleted)"] }
-      for line in Words.table(of: rows) { console.line(line) }
-    }
-    if !status.parked.isEmpty { throw ToolError.parked }
+    if status.isClean { return console.line("nothing to commit") }
+    let rows =
+      [["table", "new", "changed", "deleted"]]
+      + status.tables.map { [$0.name, "\($0.inserted)", "\($0.updated)", "\($0.deleted)"] }
+    for line in Words.table(of: rows) { console.line(line) }
   }
 
   /// What a rescan is told to take up tables: all, unless some belong to a sync engine, or can be in no history.

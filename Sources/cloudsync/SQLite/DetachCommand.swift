@@ -67,9 +67,7 @@ enum DetachCommand {
         "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk",
         [.string(held.table)]
       )
-      .compactMap { row -> String? in
-        if case .string(let name)? = row["name"] { name.quotedName } else { nil }
-      }
+      .compactMap { $0.string("name")?.quotedName }
     // Of a table that was dropped there is nothing to keep.
     if columns.isEmpty { return true }
     let key = columns.joined(separator: ", ")

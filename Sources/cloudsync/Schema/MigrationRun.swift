@@ -96,9 +96,7 @@ struct MigrationRun {
           AND (s.type = 'index' OR t.type = 'table') ORDER BY s.type = 'index', s.rowid
         """
       )
-      .compactMap { row in
-        if case .string(let sql)? = row["sql"] { sql } else { nil }
-      }
+      .compactMap { $0.string("sql") }
     }
     do {
       let scratch = try DatabaseFile(path: ":memory:", enforcesForeignKeys: false)

@@ -9,25 +9,6 @@ import Testing
 @Suite struct ConvertedDefaultTests {
   private static let all = "SELECT id, size FROM people ORDER BY id"
 
-  private static func rescan(_ bench: HistoryBench) throws {
-    try ChangesetRepository.rescan(bench.database, options: HistoryBench.options())
-  }
-
-  private static func expectAgreement(
-    _ benches: [HistoryBench],
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) throws {
-    #expect(
-      Set(try benches.map { try $0.repository.head().id }).count == 1,
-      sourceLocation: sourceLocation
-    )
-    for bench in benches {
-      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
-      try bench.repository.rescan()
-      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
-    }
-  }
-
   private static func merges(_ benches: [HistoryBench]) throws -> Int {
     Set(try benches.flatMap { try $0.repository.log().filter { $0.kind == .merge }.map(\.id) })
       .count
@@ -45,7 +26,7 @@ import Testing
     try phone.sync(from: desk)
     for (bench, type) in zip(benches, [one, other]) {
       try bench.database.execute("ALTER TABLE people ADD COLUMN size \(type)")
-      try Self.rescan(bench)
+      try bench.rescan()
       #expect(try bench.repository.changes() == [])
       #expect(try bench.repository.verify().problems == [])
     }
@@ -58,20 +39,20 @@ import Testing
       try bench.repository.mergeAll()
       try bench.repository.pull()
     }
-    try Self.expectAgreement(benches)
+    try HistoryBench.expectAgreement(benches)
     #expect(try Self.merges(benches) <= 1)
     // What somebody writes is what it is, also if it is what the default was made of.
     try phone.commit(
       "UPDATE people SET size = 5 WHERE id = 'b'; UPDATE people SET size = 5.0 WHERE id = 'a'"
     )
     try desk.sync(from: phone)
-    try Self.expectAgreement(benches)
+    try HistoryBench.expectAgreement(benches)
     try desk.commit("UPDATE people SET size = 6 WHERE id = 'c'")
     try phone.sync(from: desk)
-    try Self.expectAgreement(benches)
+    try HistoryBench.expectAgreement(benches)
     try desk.repository.undo()
     try phone.sync(from: desk)
-    try Self.expectAgreement(benches)
+    try HistoryBench.expectAgreement(benches)
     #expect(
       try desk.rows("SELECT size + 0 = 5 FROM people WHERE id IN ('a', 'b', 'c')") == [
         "1", "1", "1",
@@ -85,7 +66,7 @@ import Testing
     let desk = try HistoryBench(replica: "desk")
     try desk.commit("INSERT INTO people(id) VALUES('a'), ('b'), ('c')")
     try desk.database.execute("ALTER TABLE people ADD COLUMN size REAL DEFAULT 5")
-    try Self.rescan(desk)
+    try desk.rescan()
     try desk.commit("INSERT INTO people(id) VALUES('d')")
     try await RemoteBench.remote(desk, cloud).sync()
     let copy = try DatabaseFile(path: ":memory:", createsFile: true)
@@ -106,7 +87,7 @@ import Testing
     let desk = try HistoryBench(replica: "desk")
     try desk.commit("INSERT INTO people(id) VALUES('a'), ('b')")
     try desk.database.execute("ALTER TABLE people ADD COLUMN size REAL DEFAULT 5")
-    try Self.rescan(desk)
+    try desk.rescan()
     try desk.commit("UPDATE people SET size = 6 WHERE id = 'b'")
     for declared in ["size \(type) DEFAULT 5", "extent \(type) DEFAULT 5"] {
       try desk.database.execute(
@@ -115,9 +96,9 @@ import Testing
         INSERT INTO rebuilt SELECT * FROM people; DROP TABLE people; ALTER TABLE rebuilt RENAME TO people
         """
       )
-      try Self.rescan(desk)
+      try desk.rescan()
       #expect(try desk.repository.changes() == [])
-      try Self.expectAgreement([desk])
+      try HistoryBench.expectAgreement([desk])
     }
   }
 }

@@ -29,59 +29,39 @@ import Testing
     try HistoryBench(schema(type), replica: replica)
   }
 
-  private static func rescan(_ bench: HistoryBench) throws {
-    try ChangesetRepository.rescan(bench.database, options: HistoryBench.options())
-  }
-
-  /// That all are at one commit, and each is what its history says.
-  private static func expectAgreement(
-    _ benches: [HistoryBench],
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) throws {
-    let heads = Set(try benches.map { try $0.repository.head().id })
-    #expect(heads.count == 1, sourceLocation: sourceLocation)
-    for bench in benches {
-      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
-      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
-      try bench.repository.rescan()
-      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
-      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
-    }
-  }
-
   @Test(arguments: [("INTEGER", "REAL"), ("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("REAL", "INT")])
   func aColumnsTypeChangesAndNobodyIsStuck(former: String, later: String) throws {
     let (one, other) = (try Self.bench(former, "desk"), try Self.bench(former, "phone"))
     try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, NULL)")
     try other.sync(from: one)
     try one.database.execute(Self.rebuild(later))
-    try Self.rescan(one)
+    try one.rescan()
     // What the new type has made of values is no edit, which would count for more than those of others.
     #expect(try one.repository.changes() == [])
     try one.repository.commit()
     try other.commit("UPDATE people SET place = 5 WHERE id = 'a'")
     try one.sync(from: other)
     try other.sync(from: one)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     let held = try one.rows("SELECT place + 0 = 5 FROM people WHERE id = 'a'")
     #expect(held == ["1"])
     try one.commit("UPDATE people SET place = 7, name = 'Eve' WHERE id = 'b'")
     try one.commit("UPDATE people SET name = 'Eva' WHERE id = 'a'")
     try other.sync(from: one)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     #expect(
       try other.rows("SELECT place + 0 FROM people ORDER BY id").map { $0.first } == ["5", "7"]
     )
     // The other one does the same later.
     try other.database.execute(Self.rebuild(later))
-    try Self.rescan(other)
+    try other.rescan()
     try other.repository.commit()
     try one.sync(from: other)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     #expect(try one.rows(Self.all) == (try other.rows(Self.all)))
     try other.commit("DELETE FROM people WHERE id = 'b'")
     try one.sync(from: other)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
   }
 
   @Test func olderCommitsCanBeLookedAtAndTakenBack() throws {
@@ -89,7 +69,7 @@ import Testing
     try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n')")
     try one.commit("UPDATE people SET place = 2")
     try one.database.execute(Self.rebuild("REAL"))
-    try Self.rescan(one)
+    try one.rescan()
     try one.commit("UPDATE people SET place = 2.5")
     try one.repository.checkout("HEAD~1")
     #expect(try one.rows(Self.all) == ["'a', 2.0"])
@@ -103,7 +83,7 @@ import Testing
     try one.database.execute("UPDATE people SET place = 9; DELETE FROM people")
     try one.repository.discard()
     #expect(try one.rows(Self.all) == ["'a', 2.0"])
-    try Self.expectAgreement([one])
+    try HistoryBench.expectAgreement([one])
   }
 
   /// An edit and its contrary leave nothing that is kept of a value.
@@ -121,11 +101,11 @@ import Testing
       try other.repository.show(Revision(#require(change).id)).changes.map(\.text)
         == ["update people 'a' [place: 3.0 → 1.0]"]
     )
-    try Self.expectAgreement([other])
+    try HistoryBench.expectAgreement([other])
     try other.commit("DELETE FROM people WHERE id = 'b'")
     try other.commit("INSERT INTO people VALUES('b', 'Bob', 2, 'm')")
     try one.sync(from: other)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     #expect(try one.rows(Self.all) == ["'a', 1", "'b', 2"])
     #expect(
       try one.repository.show(.head).changes.map(\.text)
@@ -148,16 +128,16 @@ import Testing
     try one.commit("UPDATE people SET name = 'Eva' WHERE id = 'b'")
     try other.sync(from: one)
     #expect(try other.rows(Self.all) == ["'a', 4.0", "'b', 2.0"])
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     try other.commit("UPDATE people SET name = 'Ida' WHERE id = 'b'")
     try one.sync(from: other)
     #expect(try one.rows(Self.all) == ["'a', 4", "'b', 3"])
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     try one.commit("DELETE FROM people WHERE id = 'b'")
     try other.sync(from: one)
     try one.commit("INSERT INTO people VALUES('b', 'Bob', 3, 'm')")
     try other.sync(from: one)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
   }
 
   /// A column that goes through several types holds what one of the last type holds.
@@ -167,14 +147,14 @@ import Testing
     try other.sync(from: one)
     for type in ["REAL", "BLOB"] {
       try one.database.execute(Self.rebuild(type))
-      try Self.rescan(one)
+      try one.rescan()
       try one.repository.commit()
     }
     try other.database.execute(Self.rebuild("BLOB"))
-    try Self.rescan(other)
+    try other.rescan()
     try other.repository.commit()
     try HistoryBench.settle([one, other])
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     #expect(try one.rows(Self.all) == ["'a', 1", "'b', 2"])
     #expect(try other.rows(Self.all) == ["'a', 1", "'b', 2"])
     #expect(try one.rows(Self.notes) == [])
@@ -192,7 +172,7 @@ import Testing
       try bench.repository.mergeAll()
       try bench.repository.pull()
     }
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
   }
 
   @Test func aKeyOfAnotherTypeIsAnotherKey() throws {
@@ -215,20 +195,20 @@ import Testing
     try other.sync(from: one)
     for type in ["INTEGER", "TEXT"] {
       try one.database.execute(Self.rebuild(type))
-      try Self.rescan(one)
+      try one.rescan()
       #expect(try one.repository.changes() == [])
     }
     #expect(try one.rows(Self.all) == ["'a', '007'", "'b', '5.0'"])
     #expect(try one.rows(Self.notes) == [])
     try HistoryBench.settle([one, other])
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     try one.database.execute(Self.rebuild("INTEGER"))
-    try Self.rescan(one)
+    try one.rescan()
     try one.database.execute(Self.rebuild("REAL"))
-    try Self.rescan(one)
+    try one.rescan()
     #expect(try one.repository.changes() == [])
     #expect(try one.rows(Self.all) == ["'a', 7.0", "'b', 5.0"])
-    try Self.expectAgreement([one])
+    try HistoryBench.expectAgreement([one])
   }
 
   /// What a real cannot hold is kept beside it, as it was written.
@@ -241,16 +221,16 @@ import Testing
       """
     )
     try other.sync(from: one)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     try one.commit("UPDATE people SET place = 2 WHERE id = 'b'")
     try other.sync(from: one)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     try one.database.execute(Self.rebuild("REAL"))
-    try Self.rescan(one)
+    try one.rescan()
     #expect(try one.repository.changes() == [])
     try one.repository.commit()
     try HistoryBench.settle([one, other])
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     #expect(try one.rows(Self.all) == (try other.rows(Self.all)))
   }
 
@@ -275,7 +255,7 @@ import Testing
     try HistoryBench.settle([one, other])
     try one.commit("UPDATE t SET x = 6 WHERE id = '1'")
     try other.sync(from: one)
-    try Self.expectAgreement([one, other])
+    try HistoryBench.expectAgreement([one, other])
     #expect(try other.rows("SELECT x, y FROM t WHERE id = '1'") == ["6, 'mine'"])
   }
 
@@ -286,7 +266,7 @@ import Testing
       "CREATE TABLE u(id INT PRIMARY KEY NOT NULL, x); INSERT INTO u SELECT * FROM t; DROP TABLE t;"
         + " ALTER TABLE u RENAME TO t"
     )
-    let refused = #expect(throws: ChangesetError.self) { try Self.rescan(one) }
+    let refused = #expect(throws: ChangesetError.self) { try one.rescan() }
     #expect(refused?.code == .needsMigration)
   }
 
@@ -332,14 +312,7 @@ import Testing
   func whatIsKnownOfValuesFollowsANewName(change: String) throws {
     for migrates in [false, true] {
       let (_, other) = try Self.unlike()
-      if migrates {
-        try ChangesetRepository.migrate(other.database, options: HistoryBench.options()) {
-          try SQLiteConnection(borrowing: $0).execute(change)
-        }
-      } else {
-        try other.database.execute(change)
-        try Self.rescan(other)
-      }
+      try other.change(change, migrates: migrates)
       #expect(try other.repository.changes() == [])
       #expect(try other.repository.verify().problems == [])
       #expect(try other.rows("SELECT count(*) FROM changesets_converted") == ["2"], "\(migrates)")
@@ -364,14 +337,7 @@ import Testing
         ALTER TABLE rebuilt RENAME TO people
         """
       for bench in [one, other] {
-        if migrates {
-          try ChangesetRepository.migrate(bench.database, options: HistoryBench.options()) {
-            try SQLiteConnection(borrowing: $0).execute(change)
-          }
-        } else {
-          try bench.database.execute(change)
-          try Self.rescan(bench)
-        }
+        try bench.change(change, migrates: migrates)
         #expect(try bench.repository.changes() == [])
       }
       try one.commit("UPDATE people SET note = 'later'")
@@ -380,7 +346,7 @@ import Testing
         try one.rows("SELECT spot + 0 = 5 FROM people WHERE id = 'b'") == ["1"],
         "\(former) \(later) \(migrates)"
       )
-      try Self.expectAgreement([one, other])
+      try HistoryBench.expectAgreement([one, other])
     }
   }
 
@@ -394,7 +360,7 @@ import Testing
       ALTER TABLE rebuilt RENAME TO people; UPDATE people SET spot = 'z' WHERE id = 'b'
       """
     )
-    let asked = #expect(throws: ChangesetError.self) { try Self.rescan(one) }
+    let asked = #expect(throws: ChangesetError.self) { try one.rescan() }
     #expect(asked?.reason.contains("1 of 2 rows") == true)
     try ChangesetRepository.rescan(
       one.database,
@@ -408,7 +374,7 @@ import Testing
   private static func expectWhole(_ bench: HistoryBench) throws {
     #expect(try bench.repository.verify().problems == [])
     try bench.repository.commit()
-    try expectAgreement([bench])
+    try HistoryBench.expectAgreement([bench])
   }
 
   // MARK: Foreign and unique keys
@@ -435,7 +401,7 @@ import Testing
       #expect(try bench.rows("PRAGMA foreign_key_check") == [])
       #expect(try bench.rows("SELECT count(*) FROM children, parents") == ["1"])
     }
-    try Self.expectAgreement([text, number])
+    try HistoryBench.expectAgreement([text, number])
   }
 
   /// Where the types differ in what is equal, the copies are one after the next exchange.
@@ -455,8 +421,8 @@ import Testing
       try bench.repository.mergeAll()
     }
     for bench in [text, number] { try bench.repository.pull() }
-    if value == "'5'" { try Self.expectAgreement([text, number]) }
+    if value == "'5'" { try HistoryBench.expectAgreement([text, number]) }
     try HistoryBench.settle([text, number])
-    try Self.expectAgreement([text, number])
+    try HistoryBench.expectAgreement([text, number])
   }
 }

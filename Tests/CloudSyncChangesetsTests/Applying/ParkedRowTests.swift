@@ -254,14 +254,7 @@ import Testing
       // Without another row nothing tells that a table is the same one.
       if others == 0, change.contains("TO folk") { continue }
       for bench in [free, strict] {
-        if migrates {
-          try ChangesetRepository.migrate(bench.database, options: HistoryBench.options()) {
-            try SQLiteConnection(borrowing: $0).execute(change)
-          }
-        } else {
-          try bench.database.execute(change)
-          try ChangesetRepository.rescan(bench.database, options: HistoryBench.options())
-        }
+        try bench.change(change, migrates: migrates)
         #expect(try bench.repository.verify().problems == [], "\(others) \(migrates)")
         #expect(try bench.repository.status().isClean)
       }

@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncSQLiteSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -50,6 +51,37 @@ extension HistoryBench {
         try bench.repository.pull()
       }
       if Set(try benches.map { try $0.repository.head().id }).count == 1 { return }
+    }
+  }
+
+  /// Changes the tables as an app does that names a migration, or without a word, which a rescan then takes up.
+  func change(_ sql: String, migrates: Bool) throws {
+    if migrates {
+      try ChangesetRepository.migrate(database, options: Self.options()) {
+        try SQLiteConnection(borrowing: $0).execute(sql)
+      }
+    } else {
+      try database.execute(sql)
+      try rescan()
+    }
+  }
+
+  /// Takes up what was done to the tables without the history.
+  func rescan() throws { try ChangesetRepository.rescan(database, options: Self.options()) }
+
+  /// That all are at one commit, and each is what its history says.
+  static func expectAgreement(
+    _ benches: [HistoryBench],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let heads = Set(try benches.map { try $0.repository.head().id })
+    #expect(heads.count == 1, sourceLocation: sourceLocation)
+    for bench in benches {
+      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
+      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
+      try bench.repository.rescan()
+      #expect(try bench.repository.status().isClean, sourceLocation: sourceLocation)
+      #expect(try bench.repository.verify().problems == [], sourceLocation: sourceLocation)
     }
   }
 

@@ -9,18 +9,19 @@ struct EncryptedFields {
 
   private var facts: Facts { Facts(connection: connection) }
 
-  /// The names of a type's encrypted fields.
-  func names(ofType recordType: String) throws(SQLiteError) -> Set<String> {
-    Set(try facts.names(.encryptedFields)[recordType, default: [:]].keys)
-  }
-
-  /// Notes that fields of a type are encrypted, for good.
-  func add(_ names: Set<String>, ofType recordType: String) throws(SQLiteError) {
+  /// The names of a type's encrypted fields, with some that are so from now on, for good.
+  @discardableResult
+  func names(
+    ofType recordType: String,
+    adding names: Set<String>
+  ) throws(SQLiteError) -> Set<String> {
     var all = try facts.names(.encryptedFields)
     let known = all[recordType, default: [:]]
     let merged = known.merging(names.map { ($0, "") }) { known, _ in known }
-    if merged.count == known.count { return }
-    all[recordType] = merged
-    try facts.set(.encryptedFields, toNames: all)
+    if merged.count > known.count {
+      all[recordType] = merged
+      try facts.set(.encryptedFields, toNames: all)
+    }
+    return Set(merged.keys)
   }
 }
