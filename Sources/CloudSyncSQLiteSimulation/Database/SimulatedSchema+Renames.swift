@@ -60,7 +60,7 @@ extension SimulatedSchema {
   ///
   /// - Parameters:
   ///   - commit: The commit.
-  ///   - renamed: What was renamed before it.
+  ///   - renamed: What was renamed before it, or under it where it is put on top of a squash.
   /// - Returns: The same, as if no column had ever had another name.
   func canonical(_ commit: Commit, after renamed: Set<RenamedColumn> = []) -> Commit {
     if renames.isEmpty { return commit }
@@ -99,16 +99,19 @@ extension SimulatedSchema {
   }
 
   /// The columns that a migration has renamed, and those of them in which a row shows it.
+  ///
+  /// What an app puts on top of a squash of older ones has new names too, and says so by what it fills them with.
   func renamed(by commit: Commit) -> (all: Set<RenamedColumn>, seen: Set<RenamedColumn>) {
     var (all, seen): (Set<RenamedColumn>, Set<RenamedColumn>) = ([], [])
-    guard commit.header.kind == .migration else { return (all, seen) }
+    let isMigration = commit.header.kind == .migration
+    guard isMigration || !commit.header.originals.isEmpty else { return (all, seen) }
     for table in commit.changes.tables {
       for (name, alias) in renames[table.name] ?? [:]
       where table.fills.contains(where: { $0.column == alias }) {
         let column = RenamedColumn(table: table.name, name: name)
         all.insert(column)
         let isSeen = table.rows.contains { row in row.cells.contains { $0.column == alias } }
-        if isSeen { seen.insert(column) }
+        if isMigration, isSeen { seen.insert(column) }
       }
     }
     return (all, seen)

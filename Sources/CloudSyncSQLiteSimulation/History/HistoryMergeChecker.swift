@@ -164,7 +164,8 @@ private struct RenameNotes {
   init(schema: SimulatedSchema) { self.schema = schema }
 
   func all(before commit: Commit) -> Set<RenamedColumn> {
-    commit.header.parents.reduce(into: []) { $0.formUnion(known[$1]?.all ?? []) }
+    let own = commit.header.originals.isEmpty ? [] : schema.renamed(by: commit).all
+    return commit.header.parents.reduce(into: own) { $0.formUnion(known[$1]?.all ?? []) }
   }
 
   /// Those of which no migration before a commit shows that one column has become the other.
