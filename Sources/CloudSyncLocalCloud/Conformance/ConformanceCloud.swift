@@ -24,6 +24,22 @@ public struct ConformanceCapabilities: Sendable {
 
   /// Creates the capabilities of a cloud that can do everything but keep files.
   public init() {}
+
+  /// The capabilities of a private database of CloudKit's, as its documentation and the console tell them.
+  ///
+  /// CloudKit keeps no list that is empty before its field has a type, and no number that is not finite. It does not say
+  /// whether it recognizes repeated requests.
+  ///
+  /// - Parameter folder: Where the checks write the files of their assets.
+  /// - Returns: The capabilities.
+  public static func cloudKit(assetFolder folder: String) -> Self {
+    var capabilities = Self()
+    capabilities.assetFolder = folder
+    capabilities.knowsWriteTokens = false
+    capabilities.hasFiniteNumbersOnly = true
+    capabilities.hasEmptyLists = false
+    return capabilities
+  }
 }
 
 /// A cloud to check handlers with: empty, its zone not yet created.

@@ -28,6 +28,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let nullablePrimaryKey = Self("nullablePrimaryKey")
     /// Rows that two devices make on their own may break a unique key.
     public static let uniqueConstraintDisallowed = Self("uniqueConstraintDisallowed")
+    /// Rows that two devices make on their own may break a unique key of computed columns, and no policy can settle it.
+    public static let computedUniqueConstraint = Self("computedUniqueConstraint")
     /// A foreign key refers to a table that is not synchronized.
     public static let foreignKeyToUnsynchronizedTable = Self("foreignKeyToUnsynchronizedTable")
     /// The cloud cannot hold the table's name in any spelling.
@@ -72,7 +74,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
   /// Statements that repair the table, for a connection that is in no transaction; nil if none can.
   ///
   /// All violations of one table have the same, which repairs all of them: run it once. Only that of a violation of
-  /// ``Code/uniqueConstraintDisallowed`` drops unique keys too, and is another one therefore.
+  /// ``Code/uniqueConstraintDisallowed`` or ``Code/computedUniqueConstraint`` drops unique keys too, and is another one
+  /// therefore.
   public let sql: String?
   /// Whether synchronization works all the same.
   public let isWarning: Bool
@@ -92,6 +95,11 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     self.reason = reason
     self.sql = sql
     self.isWarning = isWarning
+  }
+
+  /// Whether it is about a unique key, which only its own SQL drops.
+  package var isOfUniqueKey: Bool {
+    code == .uniqueConstraintDisallowed || code == .computedUniqueConstraint
   }
 
   /// The reason, with its severity, in one line.

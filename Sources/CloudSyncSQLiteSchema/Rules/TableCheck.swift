@@ -128,7 +128,7 @@ struct TableCheck {
       + keys.map { key in
         let column = key.columns.map { $0 ?? "(expression)" }.joined(separator: ", ")
         return table.violation(
-          .uniqueConstraintDisallowed,
+          isSearchable(key) ? .uniqueConstraintDisallowed : .computedUniqueConstraint,
           column: column,
           reason:
             "\(key.isConstraint ? "A UNIQUE constraint" : "Unique index \(key.name.quotedName)")"

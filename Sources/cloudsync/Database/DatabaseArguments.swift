@@ -241,7 +241,7 @@ struct DatabaseArguments {
       : " Sync it with “--unique-newest \(unique.joined(separator: ","))”, or with --unique-merge; later runs"
         + " keep that."
     let fixing =
-      errors.contains { $0.isMigrated && $0.code != .uniqueConstraintDisallowed }
+      errors.contains { $0.isMigrated && !$0.isOfUniqueKey }
       ? ", and “cloudsync migrate \(path.argument) --all --fix --dry-run” what can be fixed" : ""
     // What the command line says itself, a check of the file does not know.
     let isOfOptions = errors.count == 1 && [.rowFilter, .unknownOption].contains(first.code)

@@ -105,9 +105,9 @@ enum CheckCommand {
   static func fixingSQL(_ violations: [SchemaViolation], dropsUnique: Bool) -> [String] {
     var tables: [String] = []
     let chosen = violations.filter { violation in
-      let isUnique = violation.code == .uniqueConstraintDisallowed
+      let isUnique = violation.isOfUniqueKey
       let hasUnique = violations.contains {
-        $0.table == violation.table && $0.code == .uniqueConstraintDisallowed && $0.sql != nil
+        $0.table == violation.table && $0.isOfUniqueKey && $0.sql != nil
       }
       return isUnique ? dropsUnique : !(dropsUnique && hasUnique)
     }
@@ -154,16 +154,19 @@ enum CheckCommand {
       )
     )
     if violations.contains(where: {
-      !$0.isWarning && $0.isMigrated && $0.code != .uniqueConstraintDisallowed
+      !$0.isWarning && $0.isMigrated && !$0.isOfUniqueKey
     }) {
       console.line(
         "see what can be fixed: “cloudsync migrate \(report.database.argument) --all --fix --dry-run”"
       )
     }
-    if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
+    if violations.contains(where: \.isOfUniqueKey) {
+      let isSettled = violations.contains { $0.code == .uniqueConstraintDisallowed }
+      let keeping =
+        isSettled
+        ? "keep UNIQUE: sync with --unique-newest or --unique-merge; drop it" : "drop UNIQUE"
       console.line(
-        "keep UNIQUE: sync with --unique-newest or --unique-merge; drop it: “cloudsync check"
-          + " \(report.database) --sql --drop-unique”"
+        "\(keeping): “cloudsync check \(report.database.argument) --sql --drop-unique”"
       )
     }
     if violations.contains(where: { $0.code == .integerPrimaryKey }) {

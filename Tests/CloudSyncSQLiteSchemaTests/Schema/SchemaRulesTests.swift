@@ -181,7 +181,7 @@ struct SchemaRulesTests {
       policy: policy
     )
     let isUnique = { (violation: SchemaViolation) in
-      violation.code == .uniqueConstraintDisallowed
+      violation.isOfUniqueKey
     }
     // Only what a unique key asks for drops it.
     let keeping = Set(before.filter { !isUnique($0) }.compactMap(\.sql))

@@ -193,4 +193,27 @@ struct SchemaCommandTests {
       #expect(try bench.files() == ["shop.db"])
     }
   }
+
+  @Test("A unique key that no policy can settle is to be dropped, and no policy is advised")
+  func computedUniqueKey() throws {
+    try ToolHarness.run("computed-unique") { bench in
+      try bench.sql(
+        "a.db",
+        "CREATE TABLE t(id TEXT PRIMARY KEY, a INT DEFAULT 0, b INT AS (a * 2), UNIQUE(b))",
+        "SELECT 1"
+      )
+      let check = bench.tool("check", "@a.db")
+      #expect(check.output.contains("drop UNIQUE: “cloudsync check"), "\(check)")
+      #expect(check.output.contains("--sql --drop-unique”"), "\(check)")
+      #expect(!check.output.contains("--unique-newest"), "\(check)")
+
+      let sync = bench.tool("sync", "@a.db", "--cloud", "@c.db", "--create", "--all")
+      #expect(sync.code == 1 && sync.errors.contains("which no policy can settle"), "\(sync)")
+      #expect(!sync.errors.contains("--unique-newest"), "\(sync)")
+
+      let dropping = bench.tool("check", "@a.db", "--sql", "--drop-unique").output
+      try bench.sql("a.db", dropping, "SELECT 1")
+      #expect(bench.tool("check", "@a.db").code == 0)
+    }
+  }
 }

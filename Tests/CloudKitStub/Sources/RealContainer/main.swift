@@ -9,16 +9,14 @@ let (container, run) = (
   CommandLine.arguments.dropFirst().first ?? "", CommandLine.arguments.last ?? ""
 )
 for (number, check) in OperationHandlerConformance.all.enumerated() {
-  let zoneName = "Conformance-\(run)-\(number)"
-  var capabilities = ConformanceCapabilities()
-  capabilities.assetFolder = FileManager.default.temporaryDirectory.path + "/\(zoneName)"
-  (capabilities.knowsWriteTokens, capabilities.hasFiniteNumbersOnly) = (false, true)
-  let folder = FileManager.default.temporaryDirectory.path + "/\(zoneName)-received"
-  let cloud = ConformanceCloud(zoneID: ZoneID(name: zoneName), capabilities: capabilities) { _ in
+  let zone = "Conformance-\(run)-\(number)"
+  let folder = FileManager.default.temporaryDirectory.path + "/\(zone)"
+  let (zoneID, can) = (ZoneID(name: zone), ConformanceCapabilities.cloudKit(assetFolder: folder))
+  let cloud = ConformanceCloud(zoneID: zoneID, capabilities: can) { _ in
     CloudKitOperationHandler(
       database: CKContainer(identifier: container).privateCloudDatabase,
-      zoneID: CKRecordZone.ID(zoneName: zoneName),
-      assets: AssetCache(folder: folder)
+      zoneID: CKRecordZone.ID(zoneName: zone),
+      assets: AssetCache(folder: folder + "-received")
     )
   }
   for failure in await check.run(cloud) { print("\(check): \(failure)") }

@@ -22,10 +22,10 @@ struct ConformanceTests {
         .map { device in
           world.stub(device, ways: ways, executor: SyncEnvironment.live.makeExecutor())
         }
-      var capabilities = ConformanceCapabilities()
-      capabilities.assetFolder = world.folder + "/files"
+      var capabilities = ConformanceCapabilities.cloudKit(assetFolder: world.folder + "/files")
       capabilities.knowsWriteTokens = ways.knowsClientTokens
-      capabilities.hasFiniteNumbersOnly = true
+      // The stub's fields need no type.
+      capabilities.hasEmptyLists = true
       let cloud = ConformanceCloud(
         zoneID: StubWorld.zoneID,
         capabilities: capabilities,
