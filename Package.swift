@@ -178,6 +178,12 @@ let package = Package(
       name: "CloudSyncWireTests",
       dependencies: ["CloudSyncWire", "CloudSyncCore", "CloudSyncTestSupport"]
     ),
+    // What the codec is held against; no product has it.
+    .executableTarget(
+      name: "CloudSyncWireFigures",
+      dependencies: ["CloudSyncWire", "CloudSyncCore"],
+      path: "Tests/CloudSyncWireFigures"
+    ),
     .target(
       name: "CloudSyncService",
       dependencies: ["CloudSyncCore", "CloudSyncLocalCloud", "CloudSyncWire"]

@@ -12,12 +12,11 @@ server=(--package-path Examples/Server -c release)
 swift build "${server[@]}" --product server-benchmarks >&2
 swift build "${server[@]}" --product postgres-benchmarks >&2
 swift build "${server[@]}" --product cloudsync-server >&2
-swift build -c release --build-tests -Xswiftc -enable-testing >&2
+swift build -c release --product CloudSyncWireFigures >&2
 bin=$(swift build "${server[@]}" --show-bin-path)
 
 echo "Load before: $(uptime | sed 's/.*average: //')" >&2
 "$bin/server-benchmarks" "${load[@]}"
 # What it is, what was measured, what of, what for: in the columns of the others.
 "$bin/postgres-benchmarks" | awk -F'|' 'NR > 2 { printf "|%s (PostgreSQL) |%s| in the same run |%s|\n", $2, $4, $3 }'
-CLOUDSYNC_FIGURES=1 swift test -c release --skip-build -Xswiftc -enable-testing --filter WireFigureTests 2>&1 |
-  grep '^| '
+"$(swift build -c release --show-bin-path)/CloudSyncWireFigures"

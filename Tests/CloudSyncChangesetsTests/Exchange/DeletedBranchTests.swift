@@ -17,14 +17,9 @@ import Testing
     one = try RemoteBench.remote(desk, cloud)
     other = try RemoteBench.remote(phone, cloud, device: "phone")
     try desk.commit("INSERT INTO people(id) VALUES('a')")
-    // Not here: Swift 6.3's optimizer crashes where an initializer does all that.
-    try await deleteBranch()
-  }
-
-  /// The phone goes on on another branch, and deletes the one that both are on.
-  private func deleteBranch() async throws {
     try await one.sync()
     try await other.sync()
+    // The phone goes on on another branch, and deletes this one.
     try phone.repository.createBranch("idea")
     try phone.repository.switchBranch("idea")
     try phone.commit("UPDATE people SET name = 'idea'")
