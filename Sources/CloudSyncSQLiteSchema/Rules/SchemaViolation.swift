@@ -28,6 +28,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let nullablePrimaryKey = Self("nullablePrimaryKey")
     /// Rows that two devices make on their own may break a unique key.
     public static let uniqueConstraintDisallowed = Self("uniqueConstraintDisallowed")
+    /// Rows that are inserted without a value are equal in a unique key, because its columns have constant defaults.
+    public static let defaultInUniqueKey = Self("defaultInUniqueKey")
     /// A foreign key refers to a table that is not synchronized.
     public static let foreignKeyToUnsynchronizedTable = Self("foreignKeyToUnsynchronizedTable")
     /// The cloud cannot hold the table's name in any spelling.
