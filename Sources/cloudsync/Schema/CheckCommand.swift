@@ -163,7 +163,7 @@ enum CheckCommand {
     if violations.contains(where: { $0.code == .uniqueConstraintDisallowed }) {
       console.line(
         "keep UNIQUE: sync with --unique-newest or --unique-merge; drop it: “cloudsync check"
-          + " \(report.database) --sql --drop-unique”"
+          + " \(report.database.argument) --sql --drop-unique”"
       )
     }
     if violations.contains(where: { $0.code == .integerPrimaryKey }) {
