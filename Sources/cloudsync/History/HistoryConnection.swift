@@ -72,7 +72,7 @@ enum HistoryConnection {
     }
     try CloudFile.checkPresence(of: cloud, creates: creates)
     let way =
-      "begin another cloud with “cloudsync history sync \(target.path.argument) --cloud CLOUD --create --attach”"
+      "begin another cloud from a copy that has the history: “cloudsync history sync COPY --cloud CLOUD --create --attach”"
     let file = try CloudFile(
       cloud,
       device: try SyncCommand.device(arguments: target.arguments, path: target.path),

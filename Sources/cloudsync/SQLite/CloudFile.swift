@@ -189,7 +189,7 @@ extension CloudFile {
   func checkAssets(orElse way: String) throws {
     guard lacksAssets else { return }
     throw ToolError.failure(
-      "\(name): \(folder.absence): move or copy that folder there too. If it is lost \(way)"
+      "\(name): \(folder.absence): move, copy or rename that folder too. If it is lost \(way)"
     )
   }
 

@@ -114,6 +114,8 @@ enum SyncCommand {
     var device: String
     var zoneID: ZoneID
     var tables: [String]
+    /// What the schema lets happen to rows, for the first sync to say.
+    var warnings: [String]
     /// The tables that are not synced.
     var unsynced: UnsyncedTables
     /// What is kept for later runs.
@@ -153,7 +155,10 @@ enum SyncCommand {
     if server == nil, SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
-    let (tables, unsynced, policies, options) = try examine(target: target, arguments: arguments)
+    let (tables, warnings, unsynced, policies, options) = try examine(
+      target: target,
+      arguments: arguments
+    )
     let place = try place(target: target)
     let zoneID = zoneName.map { ZoneID(name: $0) } ?? place?.zoneID ?? ZoneID(name: "Database")
     let request = Request(
@@ -163,6 +168,7 @@ enum SyncCommand {
       device: try device(arguments: arguments, path: target.path),
       zoneID: zoneID,
       tables: tables,
+      warnings: warnings,
       unsynced: unsynced,
       policies: policies,
       options: options,
@@ -238,7 +244,8 @@ enum SyncCommand {
     target: DatabaseArguments,
     arguments: Arguments
   ) throws -> (
-    tables: [String], unsynced: UnsyncedTables, policies: SyncPolicies, options: SyncEngineOptions
+    tables: [String], warnings: [String], unsynced: UnsyncedTables, policies: SyncPolicies,
+    options: SyncEngineOptions
   ) {
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
@@ -267,7 +274,8 @@ enum SyncCommand {
     if !arguments.has("--dry-run") { try target.refuse(violations: violations) }
     let areNamed = ["--tables", "--all", LeftTables.option.name].contains(where: arguments.has)
     let unsynced = UnsyncedTables(of: names, besides: tables, areNamed: areNamed)
-    return (tables, unsynced, policies, options)
+    let warnings = violations.filter { $0.code == .defaultInUniqueKey }.map(\.reason)
+    return (tables, warnings, unsynced, policies, options)
   }
 
   /// What the database was synced with before.

@@ -219,6 +219,9 @@ final class SyncRun {
   private func warn(of united: [UnitedRow], console: Console) throws {
     let rows = try target.naming { try engine.unnamedRows(limit: 3) }
     for row in rows { console.note("warning: \(request.path): \(row.reason)") }
+    if request.place == nil {
+      for reason in request.warnings { console.note("warning: \(request.path): \(reason)") }
+    }
     let first = firstSync.withLock { first in
       defer { first = nil }
       return first

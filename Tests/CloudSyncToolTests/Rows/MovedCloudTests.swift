@@ -68,7 +68,7 @@ struct MovedCloudTests {
         #expect(refused.code == 1, "\(refused)")
         #expect(
           refused.errors.contains(
-            "d.cloud: the folder d.cloud-assets with its large values is not beside it: move or copy that folder there"
+            "d.cloud: the folder d.cloud-assets with its large values is not beside it: move, copy or rename that folder too"
           ),
           "\(refused)"
         )

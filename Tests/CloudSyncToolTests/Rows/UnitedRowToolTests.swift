@@ -159,6 +159,11 @@ struct UnitedRowToolTests {
         check.code == 0 && check.output.contains("inserted without mail all get ''"),
         "\(check)"
       )
+      let sync = ["sync", "@a.db", "--cloud", "@c", "--create", "--all", "--unique-merge", "t"]
+      for isFirst in [true, false] {
+        let done = bench.run(sync)
+        #expect(done.code == 0 && done.errors.contains("all get ''") == isFirst, "\(done)")
+      }
     }
   }
 }
