@@ -10,6 +10,8 @@ import Foundation
 /// A modification whose files the cloud has, but for those of the records that fail.
 struct KeptAssets: Sendable {
   var operation: ModifyOperation
+  /// Whether there are files.
+  var hasFiles = false
   var errors: [RecordID: SyncError] = [:]
 }
 
@@ -81,8 +83,45 @@ extension LocalCloud {
       records.append(record.replacingAssets(folder.kept))
     }
     let deletions = operation.recordIDsToDelete
+    kept.hasFiles = true
     kept.operation = ModifyOperation(records: records, recordIDsToDelete: deletions)
     return kept
+  }
+}
+
+extension LocalCloud {
+  /// Whether files of an account's assets were ever kept: then a store without their folder was moved without it.
+  package func hasKeptAssets(of account: AccountIdentity) throws(LocalCloudStoreError) -> Bool {
+    try transaction(.read, frame: accountFrame(account: account)) {
+      (engine) throws(LocalCloudStoreError) in
+      try engine.store.document(AssetsDocument.key(for: account)) != nil
+    }
+  }
+
+  /// The assets of an account's records whose files are not kept, each once, sorted by their digests.
+  ///
+  /// - Complexity: O(*n*) in the number of records.
+  package func missingAssets(
+    of account: AccountIdentity
+  ) throws(LocalCloudStoreError) -> [Asset] {
+    guard let path = assetFolder(of: account) else { return [] }
+    let folder = KeptAssetFolder(path: path)
+    return try usedAssets(of: account).filter { folder.byteCount(of: $0.sha256) != $0.byteCount }
+  }
+}
+
+extension CloudEngine {
+  /// Notes that files are kept.
+  func noteKeptAssets() throws(LocalCloudStoreError) {
+    let key = AssetsDocument.key(for: frame.account)
+    if try store.document(key) != nil { return }
+    try store.setDocument(StoreDocument(.assets(AssetsDocument())), for: key)
+  }
+
+  /// A record whose assets are said to lie where they are now: the store may have been moved since they were saved.
+  func located(_ record: Record) -> Record {
+    guard let assets = frame.assets else { return record }
+    return record.replacingAssets(assets.located)
   }
 }
 

@@ -37,7 +37,9 @@ extension LocalCloud {
       if candidates.isEmpty { continue }
       // A file that a record gets from now on is looked for before, and then no longer old.
       var used: Set<String> = []
-      if let account = accounts[name] { used = try usedFiles(of: account) }
+      if let account = accounts[name] {
+        used = Set(try usedAssets(of: account).map { Hexadecimal.text(of: $0.sha256) })
+      }
       for candidate in candidates where !used.contains(candidate) && files.remove(candidate) {
         count += 1
       }
@@ -54,17 +56,15 @@ extension LocalCloud {
     }
   }
 
-  /// The names of the files that the records of an account have.
-  private func usedFiles(
-    of account: AccountIdentity
-  ) throws(LocalCloudStoreError) -> Set<String> {
+  /// The assets that the records of an account have, each once, sorted by their digests.
+  func usedAssets(of account: AccountIdentity) throws(LocalCloudStoreError) -> [Asset] {
     let frame = accountFrame(account: account)
     let zones = try transaction(.read, frame: frame) {
       (engine) throws(LocalCloudStoreError) -> [ZoneDocument] in
       guard let document = try engine.account() else { return [] }
       return try engine.zones(of: document).filter { $0.gone == nil }
     }
-    var used: Set<String> = []
+    var used: [Data: Asset] = [:]
     for zone in zones {
       var position: Int64 = 0
       while true {
@@ -75,11 +75,11 @@ extension LocalCloud {
         }
         guard let last = page.last else { break }
         for item in page {
-          for asset in item.record?.assets ?? [] { used.insert(Hexadecimal.text(of: asset.sha256)) }
+          for asset in item.record?.assets ?? [] { used[asset.sha256] = asset }
         }
         position = last.position
       }
     }
-    return used
+    return used.values.sorted { $0.sha256.lexicographicallyPrecedes($1.sha256) }
   }
 }

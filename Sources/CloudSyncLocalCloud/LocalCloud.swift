@@ -107,7 +107,15 @@ public final class LocalCloud: Sendable {
   // MARK: Requests
 
   func frame(device: String, account: AccountIdentity, zoneID: ZoneID) -> RequestFrame {
-    RequestFrame(device: device, account: account, zoneID: zoneID, now: now(), options: options)
+    var frame = RequestFrame(
+      device: device,
+      account: account,
+      zoneID: zoneID,
+      now: now(),
+      options: options
+    )
+    frame.assets = assetFolder(of: account).map { KeptAssetFolder(path: $0) }
+    return frame
   }
 
   /// Runs one request in one transaction; the store's troubles become errors of the request.

@@ -139,6 +139,7 @@ public final class LocalCloudConnection: OperationHandler {
       let answer = self.cloud.answer(kind: .write, frame: framed) {
         (engine) throws(LocalCloudStoreError) in
         let (result, subscribers) = try engine.modify(kept.operation, token)
+        if kept.hasFiles, case .success = result { try engine.noteKeptAssets() }
         return result.map { ($0, subscribers) }
       }
       completion(answer.map(\.0))

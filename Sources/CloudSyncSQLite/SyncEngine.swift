@@ -50,6 +50,9 @@ public final class SyncEngine: Sendable {
   /// The rows that the engine has changed, after every transaction in which it has.
   public let changes = SyncSubject<RowChanges>()
 
+  /// The rows that have become one with others, here or on another device, after every transaction in which some have.
+  public let unitedRows = SyncSubject<[UnitedRow]>()
+
   let control: EngineControl
   var context: EngineContext { control.context }
 
@@ -84,7 +87,8 @@ public final class SyncEngine: Sendable {
       cloudErrors: cloudErrors,
       activity: activity,
       questions: questions,
-      changes: changes
+      changes: changes,
+      unitedRows: unitedRows
     )
     let context = EngineContext(
       database: database,

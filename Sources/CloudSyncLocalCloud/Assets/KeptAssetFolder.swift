@@ -52,6 +52,13 @@ struct KeptAssetFolder {
     return Asset(sha256: asset.sha256, byteCount: asset.byteCount, location: "\(path)/\(name)")
   }
 
+  /// An asset that says where its file is: here, unless it is only where it was when it was saved.
+  func located(_ asset: Asset) -> Asset {
+    let kept = kept(asset)
+    if kept.location == asset.location || byteCount(of: asset.sha256) != nil { return kept }
+    return fileByteCount(path: asset.location) == nil ? kept : asset
+  }
+
   /// Sees to it that an asset's file is here.
   func keep(_ asset: Asset) throws(Failure) {
     let target = kept(asset).location

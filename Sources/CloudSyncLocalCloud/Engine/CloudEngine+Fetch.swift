@@ -34,7 +34,7 @@ extension CloudEngine {
         continue
       }
       if let record = try store.item(named: recordID.name, in: zone.key)?.record {
-        response.changedRecords.append(record)
+        response.changedRecords.append(located(record))
         bytesLeft -= record.byteCount
       } else {
         let error = SyncError(.unknownItem, "there is no such record")
@@ -78,7 +78,7 @@ extension CloudEngine {
     response.changedRecords.reserveCapacity(items.count)
     for item in items {
       switch item.content {
-      case .record(let record): response.changedRecords.append(record)
+      case .record(let record): response.changedRecords.append(located(record))
       case .tombstone(let recordID, let recordType):
         let type = options.tellsDeletedTypes ? recordType : nil
         response.deletedRecords.append(DeletedRecord(recordID: recordID, recordType: type))

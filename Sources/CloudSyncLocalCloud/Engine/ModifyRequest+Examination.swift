@@ -97,7 +97,12 @@ extension ModifyRequest {
     if isChecked, !UTF8Bytes.equal(edit.changeTag, server.changeTag) {
       let message =
         edit.changeTag == nil ? "the record exists already" : "the record was changed meanwhile"
-      return SyncError(.serverRecordChanged, message, clientRecord: edit, serverRecord: server)
+      return SyncError(
+        .serverRecordChanged,
+        message,
+        clientRecord: edit,
+        serverRecord: engine.located(server)
+      )
     }
     return UTF8Bytes.equal(edit.recordType, server.recordType)
       ? nil : SyncError(.invalidArguments, "the record has the type \(server.recordType)")

@@ -20,7 +20,7 @@ final class ModifyRequest {
     var hasReferences = false
   }
 
-  private let engine: CloudEngine
+  let engine: CloudEngine
   let operation: ModifyOperation
   var account: AccountDocument
   var zone: ZoneDocument

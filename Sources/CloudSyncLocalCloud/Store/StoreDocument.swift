@@ -16,6 +16,7 @@ public struct StoreDocument: Sendable {
     case schema(SchemaDocument)
     case answer(AnswerDocument)
     case history(HistoryDocument)
+    case assets(AssetsDocument)
   }
 
   let content: Content
@@ -32,6 +33,7 @@ public struct StoreDocument: Sendable {
     case .schema(let value): writer.write(UInt64(3), then: value)
     case .answer(let value): writer.write(UInt64(8), then: value)
     case .history(let value): writer.write(UInt64(9), then: value)
+    case .assets(let value): writer.write(UInt64(10), then: value)
     }
     return writer.bytes
   }
@@ -63,6 +65,7 @@ public struct StoreDocument: Sendable {
     case 7: .account(try reader.read())
     case 8: .answer(try reader.read())
     case 9: .history(try reader.read())
+    case 10: .assets(try reader.read())
     case let other: throw reader.failure("\(other) is no kind of document")
     }
   }
@@ -164,6 +167,22 @@ struct AccountDocument: CodedValue {
     position = try reader.field("position")
     generation = try reader.field("generation")
     if hasMark { mark = try reader.field("mark") }
+    try reader.endObject()
+  }
+}
+
+/// That the files of an account's assets are kept in a folder beside the store, which is moved and copied with it.
+///
+/// Versions that do not know it never ask for it.
+struct AssetsDocument: CodedValue {
+  static func key(for identity: AccountIdentity) -> String { "assets/\(identity.value)" }
+
+  init() {}
+
+  func write<W: CodedWriter>(to writer: inout W) { writer.object { _ in } }
+
+  init<R: CodedReader>(from reader: inout R) throws(CodedError) {
+    try reader.beginObject()
     try reader.endObject()
   }
 }

@@ -68,8 +68,14 @@ package struct AssetFolder: Sendable {
         if let read = options.read { try read(asset) } else {
           Array(try Data(contentsOf: URL(filePath: asset.location)))
         }
+    } catch let failure as AssetFailure {
+      return .failure(failure)
     } catch {
-      return .failure(AssetFailure(reason: "the file \(asset.location) cannot be read: \(error)"))
+      let reason =
+        FileManager.default.fileExists(atPath: asset.location)
+        ? "the file \(asset.location) cannot be read: \(error)"
+        : "the file \(asset.location) is not there"
+      return .failure(AssetFailure(reason: reason))
     }
     guard SHA256.digest(of: bytes).elementsEqual(asset.sha256) else {
       return .failure(AssetFailure(reason: "the file \(asset.location) is not what was saved"))

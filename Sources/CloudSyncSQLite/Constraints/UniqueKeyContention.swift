@@ -102,7 +102,8 @@ struct UniqueKeyContention: TransactionPart {
     let names = columns.map(\.quotedName).joined(separator: ", ")
     let reason =
       "row \(key) has the same value of the unique key \(names), and only one of both can be in the table; give"
-      + " row \(key) another value, or insert this row again with another one"
+      + " row \(key) another value and sync, and this row comes back as it was, with those that refer to it; or insert this"
+      + " row again, whole, with another value"
     let refers = try transaction.refers(row, to: holder.key)
     let isReferredTo = try transaction.refers(holder, to: row.key)
     if refers || isReferredTo { return .violates(code: SQLiteError.unique, reason: reason) }

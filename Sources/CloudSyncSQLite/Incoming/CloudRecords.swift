@@ -80,11 +80,26 @@ struct CloudRecords: TransactionPart {
       row.needsWrite = true
       keep(row)
     }
-    try transaction.noteTombstone(row, of: record)
+    try noteEnd(of: row, by: record, formerly: former)
     // What has brought it may bring it again.
     let isNews = former.known?.tag != tag
     if wasDirty, isNews { transaction.counts.merged += 1 }
     return isNews
+  }
+
+  /// Notes since when a row is deleted, and, where another device has made it one with another row, which that is.
+  private func noteEnd(
+    of row: LoadedRow,
+    by record: Record,
+    formerly former: RecordState
+  ) throws(SQLiteError) {
+    try transaction.noteTombstone(row, of: record)
+    guard row.isDeleted, row.formerValues != nil, let version = former.row,
+      !former.isDeleted, tables[row.place].uniqueKeys?.isMerge == true,
+      let move = row.state.row?.clock.move(of: version.clock), move.isUnion,
+      let kept = try transaction.key(ofRow: move.name, in: row.place)
+    else { return }
+    RowUnion(transaction: transaction).note(row.key, into: kept, in: row.place)
   }
 
   /// A row with what columns were filled with that its table has got since: that is compared with what others have in them.

@@ -25,6 +25,9 @@ public struct AssetOptions: Sendable {
   var countedTextThreshold: Int { max(textThreshold, ValueContent.longestOrderedText) }
   /// Reads the file of an asset that has come, whose location is absolute; nil reads the file there.
   public var read: (@Sendable (Asset) throws -> [UInt8])?
+  /// Tells why the file of a stored asset is not to be had, without reading it: ``SyncEngine/verify()`` asks of each; nil
+  /// looks at none.
+  package var absence: (@Sendable (Asset) -> String?)?
 
   /// Creates options.
   ///

@@ -104,6 +104,8 @@ public struct SyncCounts: Sendable, Hashable {
   public var received = 0
   /// Merged with rows that had been edited here too.
   public var merged = 0
+  /// Rows that have become one with others; ``SyncEngine/unitedRows`` tells which.
+  public var united = 0
   /// Set aside because the cloud or SQLite refused them.
   public var parked = 0
   /// Edited and not on their way yet, as far as the edits have been looked at.
@@ -116,6 +118,7 @@ public struct SyncCounts: Sendable, Hashable {
     total.sent += more.sent
     total.received += more.received
     total.merged += more.merged
+    total.united += more.united
     total.parked += more.parked
     total.pending += more.pending
   }

@@ -45,6 +45,9 @@ public struct SyncPreview: Sendable, Hashable {
   /// How many of the deletions among ``applied`` are of rows that were here before the first synchronization:
   /// others have deleted what these say anew.
   public internal(set) var endedRows = 0
+  /// The rows that would become one with others; these are among those that would be deleted in ``applied``, if they are
+  /// here.
+  public internal(set) var united: [UnitedRow] = []
   /// What would be parked, or is.
   public internal(set) var refused: [Refusal] = []
   /// What would wait for a record that is not here.

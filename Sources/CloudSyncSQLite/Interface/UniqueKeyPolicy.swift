@@ -27,7 +27,8 @@ public struct UniqueKeyPolicy: Sendable {
   ///
   /// Columns are merged as the table's policies say; of a counter the larger number is taken, since
   /// several devices may merge the same rows, and where only one side counts, the newest value.
-  /// References of synchronized tables are changed to the row that stays, then the other one is deleted.
+  /// References of synchronized tables are changed to the row that stays, then the other one is deleted;
+  /// ``SyncEngine/unitedRows`` tells of it.
   public static let merge = UniqueKeyPolicy(kind: .merge)
 
   /// The older row gets another value, which a closure makes from its own.
@@ -43,6 +44,19 @@ public struct UniqueKeyPolicy: Sendable {
   ) -> UniqueKeyPolicy {
     UniqueKeyPolicy(kind: .rename(rename))
   }
+}
+
+/// A row that has become one with another row.
+///
+/// Its table settles conflicts of unique keys with ``UniqueKeyPolicy/merge``, or its key contains one that refers to such a
+/// row. What the two had in columns that differed, the policies of the columns have chosen from.
+public struct UnitedRow: Sendable, Hashable {
+  /// The table's name.
+  public let table: String
+  /// The values of the key under which it is gone, in the order of the key's columns.
+  public let key: [FieldValue]
+  /// The values of the key of the row that stays.
+  public let keptKey: [FieldValue]
 }
 
 extension UniqueKeyPolicy {

@@ -27,6 +27,7 @@ struct EnginePublishers: Sendable {
   let activity: SyncSubject<SyncActivity>
   let questions: SyncSubject<SyncQuestion>
   let changes: SyncSubject<RowChanges>
+  let unitedRows: SyncSubject<[UnitedRow]>
 }
 
 extension EngineContext {

@@ -52,11 +52,13 @@ extension EngineControl {
       }
       run?.noteStored(group, essence: essence, outcome: done)
       if let changes = done.changes { self.changes.append(changes) }
+      if !done.united.isEmpty { unitedRows.append(done.united) }
       return .done(value, run, group)
     }
     switch done {
     case .done(let value, let run, let group):
       changes.publish()
+      unitedRows.publish()
       run?.follow(group)
       return value
     case .outdated(let run):
@@ -175,6 +177,8 @@ struct TransactionOutcome: Sendable {
   let absences: Int64
   let nextFetch: FetchOperation?
   let changes: RowChanges?
+  /// The rows that have become one with others.
+  let united: [UnitedRow]
   /// How far the cloud's history had come with all that is stored now.
   var history: [ChangeToken] = []
 
@@ -183,6 +187,7 @@ struct TransactionOutcome: Sendable {
     nextFetch = transaction.nextFetch
     counts = transaction.counts
     changes = transaction.changed?.changes
+    united = transaction.united
     needsFetch = transaction.needsFetch
     let areExplained = try InvalidRows(transaction: transaction).areExplained()
     learnsKinds = transaction.hasOtherKinds || areExplained

@@ -35,11 +35,13 @@ final class EngineControl: Sendable {
 
   let context: EngineContext
   let state: Locked<State>
-  let changes: ChangeQueue
+  let changes: ChangeQueue<RowChanges>
+  let unitedRows: ChangeQueue<[UnitedRow]>
 
   init(_ context: EngineContext, _ prepared: PreparedTables) {
     self.context = context
     changes = ChangeQueue(context.publishers.changes)
+    unitedRows = ChangeQueue(context.publishers.unitedRows)
     state = Locked(State(tables: prepared.tables, schemaVersion: prepared.schemaVersion))
   }
 

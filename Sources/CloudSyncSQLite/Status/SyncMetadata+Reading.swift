@@ -2,6 +2,13 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension SyncMetadata {
+  /// Why a record is held, and what ends that, in a sentence.
+  package func reason(for held: HeldRecord) -> String {
+    HeldReasons(parked: parked, waiting: waiting).reason(for: held)
+  }
+}
+
+extension SyncMetadata {
   /// Reads what an engine has noted, as of one moment; nothing is written.
   ///
   /// - Parameter database: The database; a connection that can only read is enough.
@@ -72,9 +79,28 @@ extension SyncMetadata {
   package static func toolPolicies(
     of database: some SyncDatabase
   ) throws(SyncEngineError) -> String? {
-    let value = try database.readFacts { (facts) throws(SQLiteError) in
-      try facts.value(.toolPolicies)
-    }
+    try text(of: .toolPolicies, in: database)
+  }
+
+  /// The tables that a tool has left out when tables were named last, as text of its own; nil if that was not kept.
+  package static func toolTables(of database: some SyncDatabase) throws(SyncEngineError) -> String?
+  {
+    try text(of: .toolTables, in: database)
+  }
+
+  /// Keeps the tables that a tool leaves out; an engine is set up on the database.
+  package static func noteToolTables(
+    _ text: String,
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) {
+    try database.keepFact(.toolTables, as: .text(text))
+  }
+
+  private static func text(
+    of name: Facts.Name,
+    in database: some SyncDatabase
+  ) throws(SyncEngineError) -> String? {
+    let value = try database.readFacts { (facts) throws(SQLiteError) in try facts.value(name) }
     guard case .text(let text)? = value else { return nil }
     return text
   }

@@ -144,8 +144,24 @@ struct VerificationWork: Sendable {
     if !differing.isEmpty {
       return "the cloud has other values in \(differing.joined(separator: ", "))"
     }
-    return mine.clock.limited(to: isKnown) == version.clock.limited(to: isKnown)
-      ? nil : "the times of the columns differ"
+    guard mine.clock.limited(to: isKnown) == version.clock.limited(to: isKnown) else {
+      return "the times of the columns differ"
+    }
+    return Self.absence(in: version, of: table)
+  }
+
+  /// Why the file of a column's value is not to be had, which others need; nil if all are there.
+  private static func absence(in version: RecordVersion, of table: RecordTable) -> String? {
+    guard let absence = table.transport.assets?.options.absence else { return nil }
+    for name in version.columnNames {
+      let asset: Asset?
+      switch version.value(of: name) {
+      case .asset(let file)?: asset = file
+      case let value: asset = value?.textAsset
+      }
+      if let asset, let reason = absence(asset) { return "column \(name): \(reason)" }
+    }
+    return nil
   }
 
   /// Notes the rows that the cloud should have, and did not tell about.

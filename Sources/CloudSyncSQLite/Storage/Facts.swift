@@ -80,6 +80,8 @@ struct Facts {
     case journalMode = "journal_mode"
     /// The policies that a tool was given, which it uses again where none are named.
     case toolPolicies = "tool_policies"
+    /// The tables that a tool was told of and that are not synchronized, as long as nobody names others.
+    case toolTables = "tool_tables"
   }
 
   func value(_ name: Name) throws(SQLiteError) -> SQLiteValue? {

@@ -90,7 +90,7 @@ extension SyncTransaction {
 
 extension ValueTransport {
   /// A value of a key: whatever its size, it travels in the record's name.
-  fileprivate func keyValue(_ value: SQLiteValue) -> FieldValue {
+  func keyValue(_ value: SQLiteValue) -> FieldValue {
     if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) { return field }
     return .null
   }

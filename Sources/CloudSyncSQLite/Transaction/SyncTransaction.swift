@@ -40,6 +40,8 @@ final class SyncTransaction {
   private(set) var latest = HybridTime.zero
   /// What was done so far.
   var counts = SyncCounts()
+  /// The rows that have become one with others.
+  var united: [UnitedRow] = []
   /// The rows of tables that were changed; nil if nobody wants to know.
   var changed: ChangedRows?
   /// Whether a fetch of everything is under way; nil until that was asked for.

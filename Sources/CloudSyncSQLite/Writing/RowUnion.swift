@@ -73,10 +73,25 @@ struct RowUnion: TransactionPart {
       }
     }
     guard try transaction.removal.evict(gone.rowKey) != nil else { return false }
+    // A row that takes a key which no other has is none the less the only one.
+    if !kept.isDeleted { note(gone.key, into: kept.key, in: gone.place) }
     try transaction.edit(.deleted([], at: .zero), of: gone)
     try transaction.edit(.settled(columns, created: other.created), of: kept)
     try MovedRows(transaction: transaction).note(other, of: gone, in: kept)
     return true
+  }
+
+  /// Notes that a row of a table has become one with another one, for those who want to know.
+  func note(_ gone: RecordKey, into kept: RecordKey, in place: Int) {
+    let table = tables[place]
+    transaction.united.append(
+      UnitedRow(
+        table: table.name,
+        key: gone.values.map(table.transport.keyValue),
+        keptKey: kept.values.map(table.transport.keyValue)
+      )
+    )
+    transaction.counts.united += 1
   }
 
   // MARK: References

@@ -131,8 +131,8 @@ struct MigrationPlan {
       }
       if isCaptured {
         throw KeyMigrationError.schema(
-          "Table \(member.name.quotedName) is being synchronized; detach the engine, migrate, and set it"
-            + " up again."
+          "Table \(member.name.quotedName) is being synchronized; remove that with SyncMetadata.remove(from:) or"
+            + " “cloudsync detach”, migrate, and sync with a new cloud."
         )
       }
     }

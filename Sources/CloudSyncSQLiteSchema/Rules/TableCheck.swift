@@ -11,7 +11,7 @@ struct TableCheck {
 
   func violations() -> [SchemaViolation] {
     keyViolations() + referenceViolations() + repairableViolations()
-      + ColumnCheck(table: table).violations()
+      + ColumnCheck(table: table).violations() + uniqueDefaultWarnings()
   }
 
   private func keyViolations() -> [SchemaViolation] {
@@ -93,14 +93,20 @@ struct TableCheck {
 
   private func repairableViolations() -> [SchemaViolation] {
     let columns = columnsWithoutDefault
-    let keys = table.restrictingUniqueKeys.filter { !policy.allowsUniqueKeys || !isSearchable($0) }
+    let restricting = table.restrictingUniqueKeys
+    let keys = restricting.filter { !policy.allowsUniqueKeys || !isSearchable($0) }
+    let removable = keys.filter { !schema.needs($0, of: table) }
+    // A default would give all rows that lack a value the same one, which a unique key takes for one that was entered.
+    let repairable = columns.filter { table.uniqueKey(of: $0, among: restricting) == nil }
     let nullableKeys = table.nullableKeyColumns.compactMap { table.column(named: $0) }
     // Unique keys are dropped by nothing but the SQL of their own violations.
-    let sql = SchemaRepair(table: table, columns: columns, keys: nullableKeys).sql
+    let sql = SchemaRepair(table: table, columns: repairable, keys: nullableKeys).sql
     let droppingSQL = SchemaRepair(
       table: table,
-      columns: columns,
-      uniqueKeys: keys.filter { !schema.needs($0, of: table) },
+      columns: columns.filter { column in
+        table.uniqueKey(of: column, among: restricting.filter { !removable.contains($0) }) == nil
+      },
+      uniqueKeys: removable,
       keys: nullableKeys
     )
     .sql
@@ -115,18 +121,20 @@ struct TableCheck {
       )
     }
       + columns.map { column in
-        table.violation(
+        let key = table.uniqueKey(of: column, among: restricting)
+        return table.violation(
           .nonNullColumnMustHaveDefault,
           column: column.name,
           reason: "Column \(table.described(column.name)) is NOT NULL without a default, so rows of"
-            + " app versions that do not know it cannot be stored; declare it NOT NULL ON CONFLICT"
-            + " REPLACE DEFAULT …",
-          sql: sql,
+            + " app versions that do not know it cannot be stored; "
+            + (key.map { waysWithoutDefault(in: $0) }
+              ?? "declare it NOT NULL ON CONFLICT REPLACE DEFAULT …"),
+          sql: key == nil ? sql : nil,
           isWarning: !policy.requiresDefaults
         )
       }
       + keys.map { key in
-        let column = key.columns.map { $0 ?? "(expression)" }.joined(separator: ", ")
+        let column = key.list
         return table.violation(
           isSearchable(key) ? .uniqueConstraintDisallowed : .computedUniqueConstraint,
           column: column,
@@ -137,9 +145,35 @@ struct TableCheck {
             + (isSearchable(key)
               ? "give the table a policy for unique keys, or remove it."
               : "it looks at computed columns, which no policy can settle: remove it."),
-          sql: schema.needs(key, of: table) ? nil : droppingSQL
+          sql: removable.contains(key) ? droppingSQL : nil
         )
       }
+  }
+
+  /// What to do about a column that is to have no default, because a unique key looks at it.
+  private func waysWithoutDefault(in key: TableSchema.UniqueKey) -> String {
+    "a default would make such rows equal in the UNIQUE key (\(key.list)), so take NOT NULL away, or, if every copy has"
+      + " the column, sync with --allow-missing-defaults (Table.allowsMissingDefaults)."
+  }
+
+  /// Unique keys whose columns all have constant defaults: what nobody has entered is equal in them.
+  private func uniqueDefaultWarnings() -> [SchemaViolation] {
+    table.restrictingUniqueKeys.compactMap { key in
+      let columns = key.columns.compactMap { $0.flatMap(table.column(named:)) }
+      let defaults = columns.compactMap(\.defaultSQL).filter { SQLText($0).isLiteral }
+      guard columns.count == key.columns.count, defaults.count == columns.count,
+        !defaults.contains(where: { $0.isSameName(as: "NULL") })
+      else { return nil }
+      return table.violation(
+        .defaultInUniqueKey,
+        column: key.list,
+        reason:
+          "Rows of \(name) that are inserted without \(key.list) all get \(defaults.joined(separator: ", ")), and the UNIQUE"
+          + " key (\(key.list)) takes two of them for one row: a sync parks or merges rows that nobody has entered equal;"
+          + " declare the column without a default.",
+        isWarning: true
+      )
+    }
   }
 
   /// Whether it can be told which row holds another's values of a key: computed ones cannot be.

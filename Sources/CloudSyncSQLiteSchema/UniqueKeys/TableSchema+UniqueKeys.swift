@@ -14,6 +14,21 @@ extension TableSchema {
         }
     }
   }
+
+  /// The one of some unique keys that looks at a column's value; nil if none does.
+  func uniqueKey(of column: Column, among keys: [UniqueKey]) -> UniqueKey? {
+    keys.first { key in
+      if key.columns.contains(where: { $0?.isSameName(as: column.name) == true }) { return true }
+      // An expression may look at all that its index names.
+      guard key.columns.contains(nil) else { return false }
+      return UniqueKeySearch(key, of: self)?.columns.contains(column.name) ?? true
+    }
+  }
+}
+
+extension TableSchema.UniqueKey {
+  /// Its columns for people.
+  var list: String { columns.map { $0 ?? "(expression)" }.joined(separator: ", ") }
 }
 
 extension DatabaseSchema {

@@ -229,7 +229,8 @@ struct DatabaseArguments {
     if [.missingTable, .notATable].contains(first.code) {
       let isNamed = arguments.has("--tables") || arguments.has("--all")
       let advice =
-        " If it was renamed or dropped, sync with --all, or name all tables with --tables."
+        " If it was renamed or dropped, name the tables anew: “cloudsync sync \(path.argument) --cloud"
+        + " \(arguments.value(of: "--cloud")?.argument ?? "CLOUD") --all”, or --tables with a list."
       throw ToolError.failure("\(path): \(first.reason)\(isNamed ? "" : advice)")
     }
     let others = errors.count == 1 ? "" : " (the first of \(errors.count) errors)"

@@ -55,7 +55,14 @@ enum HistoryBasics {
     let names = try ChangesetRepository.tables(of: database)
     let tables = try DatabaseArguments(target.arguments).tables(names: names, orElse: nil)
     let options = ChangesetOptions(replica: target.arguments.value(of: "--replica"))
-    let repository = try ChangesetRepository(database, tables: tables, options: options)
+    let repository: ChangesetRepository
+    do throws(ChangesetError) {
+      repository = try ChangesetRepository(database, tables: tables, options: options)
+    } catch {
+      guard error.code == .schema else { throw error }
+      let way = try keyMigration(of: tables, in: database, path: target.path)
+      throw ToolError.failure("\(target.path): \(error.reason)\(way)")
+    }
     let log = try repository.log()
     let rows = try repository.verify().rowCount
     if target.isJSON {
@@ -74,6 +81,22 @@ enum HistoryBasics {
       "\(target.path): \(Phrase.count(tables.count, "table")), \(Phrase.count(rows, "row"))\(start) on"
         + " \(try repository.head().branch)"
     )
+  }
+
+  /// The command that gives tables the keys that a history needs, for an error; empty if it is not about keys.
+  private static func keyMigration(
+    of tables: [String],
+    in database: DatabaseFile,
+    path: String
+  ) throws -> String {
+    let keyless = try SyncEngine.check(database, tables: tables)
+      .filter { [.nullablePrimaryKey, .missingPrimaryKey].contains($0.code) }
+      .map(\.table)
+    if keyless.isEmpty { return "" }
+    let names = Set(keyless).sorted().joined(separator: ",").argument
+    return
+      ": “cloudsync migrate \(path.argument) --tables \(names) --fix --keep-integer-keys” does that, and with --dry-run shows"
+      + " what else it changes"
   }
 
   private struct StatusReport: Encodable {

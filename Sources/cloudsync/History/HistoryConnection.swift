@@ -71,11 +71,16 @@ enum HistoryConnection {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
     try CloudFile.checkPresence(of: cloud, creates: creates)
-    return try CloudFile(
+    let way =
+      "begin another cloud from a copy that has the history: “cloudsync history sync COPY --cloud CLOUD --create --attach”"
+    let file = try CloudFile(
       cloud,
       device: try SyncCommand.device(arguments: target.arguments, path: target.path),
-      zoneID: zoneID
+      zoneID: zoneID,
+      remedy: way
     )
+    try file.checkAssets(orElse: way)
+    return file
   }
 
   /// Opens the cloud that a history was synced with; throws if it is another one, and then nothing is changed.

@@ -14,9 +14,10 @@ struct CloudFile: CloudPlace {
   let name: String
   let handler: any OperationHandler
   let account: AccountStatusProvider? = nil
-  /// Where the cloud keeps large BLOBs, beside its file: the owner's folder, and the one in which earlier
-  /// versions kept them.
-  private let assetFolders: [String]
+  /// Where the cloud keeps large values.
+  private let folder: CloudAssetFolder
+  /// Whether the cloud was moved, copied or put back without them.
+  private let lacksAssets: Bool
   private let cloud: LocalCloud
   private let zoneID: ZoneID
 
@@ -36,8 +37,20 @@ struct CloudFile: CloudPlace {
       path,
       device: request.device,
       zoneID: request.zoneID,
-      isRehearsal: isRehearsal
+      isRehearsal: isRehearsal,
+      remedy:
+        "“cloudsync sync DATABASE --cloud \(path.argument) --rescan” stores it again from a copy"
+        + " that has the row"
     )
+    if !request.creates {
+      try checkAssets(
+        orElse:
+          "add --create to the sync of a copy that has its rows: what that one has of them is stored again, and"
+          + " what others have by their sync with --rescan"
+      )
+    } else if lacksAssets, !isRehearsal {
+      try folder.make()
+    }
   }
 
   /// Opens the file, or makes it.
@@ -47,8 +60,15 @@ struct CloudFile: CloudPlace {
   ///   - device: Who asks.
   ///   - zoneID: Which zone it is about.
   ///   - isRehearsal: Whether nothing is to be written: a missing file is not made.
+  ///   - remedy: What brings back a large value that is lost.
   /// - Throws: What is wrong with the file, and what to do.
-  init(_ path: String, device: String, zoneID: ZoneID, isRehearsal: Bool = false) throws {
+  init(
+    _ path: String,
+    device: String,
+    zoneID: ZoneID,
+    isRehearsal: Bool = false,
+    remedy: String
+  ) throws {
     name = path
     self.zoneID = zoneID
     var options = LocalCloudOptions()
@@ -56,9 +76,15 @@ struct CloudFile: CloudPlace {
     options.seed = SyncEnvironment.live.nonce()
     let store: any LocalCloudStore =
       Self.isMissing(path) && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
-    let folder = (SamePath.resolved(path: path) ?? path) + "-assets"
-    cloud = LocalCloud(store: store, options: options, assetFolder: folder)
-    assetFolders = [cloud.assetFolder(of: Self.account) ?? folder, folder]
+    let place = (SamePath.resolved(path: path) ?? path) + "-assets"
+    cloud = LocalCloud(store: store, options: options, assetFolder: place)
+    folder = CloudAssetFolder(
+      path: place,
+      ofAccount: cloud.assetFolder(of: Self.account),
+      cloud: name,
+      remedy: remedy
+    )
+    lacksAssets = folder.isThere ? false : try cloud.hasKeptAssets(of: Self.account)
     handler = cloud.connect(
       device: device,
       account: Self.account,
@@ -71,12 +97,8 @@ struct CloudFile: CloudPlace {
   /// Those that come are looked for beside the cloud's file, whatever path another machine has to it.
   func assets(stagedIn folder: String) -> AssetOptions {
     var options = AssetOptions(folder: folder)
-    options.read = { [assetFolders] asset in
-      let name = Hexadecimal.text(of: asset.sha256)
-      let paths = assetFolders.map { "\($0)/\(name)" }
-      let path = paths.first { FileManager.default.fileExists(atPath: $0) } ?? paths[0]
-      return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-    }
+    options.read = { [folder = self.folder] in try folder.read($0) }
+    options.absence = { [folder = self.folder] in folder.absence(of: $0) }
     return options
   }
 
@@ -154,6 +176,49 @@ extension DatabaseFile {
       guard error.code == .busy else { throw error }
       return nil
     }
+  }
+}
+
+// MARK: Large values
+
+extension CloudFile {
+  /// Throws if the cloud was moved, copied or put back without its large values: rows would be parked that need them.
+  ///
+  /// - Parameter way: What to do if they are lost.
+  /// - Throws: What is missing, and what to do.
+  func checkAssets(orElse way: String) throws {
+    guard lacksAssets else { return }
+    throw ToolError.failure(
+      "\(name): \(folder.absence): move, copy or rename that folder too. If it is lost \(way)"
+    )
+  }
+
+  func restoreAssets(
+    from database: DatabaseFile,
+    tables: [String],
+    isAsked: Bool,
+    console: Console
+  ) throws {
+    guard isAsked || lacksAssets else { return }
+    let missing = try cloud.missingAssets(of: Self.account)
+    if missing.isEmpty { return }
+    let open = Locked(Set(missing.map(\.sha256)))
+    let cloud = cloud
+    try LargeValues(sizes: missing.map(\.byteCount), tables: tables)
+      .forEach(in: database) { bytes in
+        let digest = Data(SHA256.digest(of: bytes))
+        guard open.withLock({ $0.remove(digest) }) != nil else { return }
+        _ = try cloud.keepAsset(bytes: bytes, account: Self.account)
+      }
+    let left = open.withLock { $0 }
+    let count = Phrase.count(missing.count, "large value")
+    let rest =
+      left.isEmpty
+      ? ""
+      : "; \(left.count) \(left.count == 1 ? "is" : "are") in none of its rows: sync the other copies with --rescan"
+    console.note(
+      "\(name): its folder lacked \(count), and has \(missing.count - left.count) of them from this copy again\(rest)"
+    )
   }
 }
 

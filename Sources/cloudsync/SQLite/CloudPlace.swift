@@ -35,6 +35,20 @@ protocol CloudPlace {
   ) throws -> CloudRelation
   /// Makes a cloud that was restored from a backup one that all other copies recognize as such.
   func renewHistory(after token: ChangeToken?) throws
+  /// Stores large values again that the cloud has lost, as far as a database has them.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - tables: The tables whose values are in the cloud.
+  ///   - isAsked: Whether somebody wants all to be looked at; otherwise that is done where all are known to be lost.
+  ///   - console: Takes what was stored, and what is still missing.
+  /// - Throws: That it cannot be read, or stored.
+  func restoreAssets(
+    from database: DatabaseFile,
+    tables: [String],
+    isAsked: Bool,
+    console: Console
+  ) throws
   /// Throws if what is to be sent can never be taken.
   func checkAccess() throws
   /// Notices from now on what others change.
@@ -43,6 +57,12 @@ protocol CloudPlace {
 
 extension CloudPlace {
   func checkAccess() throws {}
+  func restoreAssets(
+    from database: DatabaseFile,
+    tables: [String],
+    isAsked: Bool,
+    console: Console
+  ) throws {}
 }
 
 /// What a cloud is to a database.

@@ -16,8 +16,11 @@ struct FirstSync: Sendable {
     deleted += changes.rows.filter { $0.kind == .deleted }
   }
 
-  /// The warnings for the database of a path.
-  func warnings(path: String) -> [String] {
+  /// The warnings for the database of a path, of rows beside those that have become one with others.
+  func warnings(path: String, besides united: [UnitedRow]) -> [String] {
+    let deleted = deleted.filter { row in
+      !united.contains { $0.table == row.table && $0.key == row.key }
+    }
     var warnings: [String] = []
     if let names = Self.names(replaced) {
       warnings.append(

@@ -52,12 +52,12 @@ enum StatusCommand {
       var code: Int?
       var reason: String
 
-      init(_ held: SyncMetadata.HeldRecord) {
+      init(_ held: SyncMetadata.HeldRecord, in metadata: SyncMetadata) {
         table = held.table
         key = held.key
         record = held.recordName
         status = held.status.name
-        reason = held.words
+        reason = Words.line(metadata.reason(for: held))
         if case .parked(let code, _) = held.status { self.code = code }
       }
     }
@@ -101,7 +101,7 @@ enum StatusCommand {
           records: Counts($0.counts)
         )
       }
-      held = (metadata.parked + metadata.waiting).map { Held($0) }
+      held = (metadata.parked + metadata.waiting).map { Held($0, in: metadata) }
       unreadable = metadata.unreadableRecords.map {
         Unreadable(record: $0.recordName, reason: $0.reason)
       }
@@ -130,7 +130,8 @@ enum StatusCommand {
         console.line()
         console.line(console.styled("not synced", as: .heading))
         console.line(
-          "  \(others.joined(separator: ", ")): sync with --all, or name all tables with --tables"
+          "  \(others.joined(separator: ", ")): “cloudsync sync \(target.path.argument) --cloud CLOUD --all” adds"
+            + " \(others.count == 1 ? "it" : "them"); or name all tables with --tables"
         )
       }
     }
@@ -171,7 +172,9 @@ enum StatusCommand {
     where !held.isEmpty {
       console.line()
       console.line(console.styled(title, as: .heading))
-      for one in held { console.line("  \(one.table) \(one.key): \(one.words)") }
+      for one in held {
+        console.line("  \(one.table) \(one.key): \(Words.line(metadata.reason(for: one)))")
+      }
     }
     if !metadata.unreadableRecords.isEmpty {
       console.line()
@@ -208,18 +211,6 @@ extension SyncMetadata.Change {
     case .hasNewColumns(let columns):
       "it has got \(Phrase.count(columns.count, "column")) (\(columns.joined(separator: ", "))); \(next)"
     case .missing: "it is missing"
-    }
-  }
-}
-
-extension SyncMetadata.HeldRecord {
-  /// Why it is held, in one line.
-  var words: String {
-    switch status {
-    case .parked(_, let reason): Words.line(reason)
-    case .waiting(let name):
-      "it needs the record \(name), which has not come: mend its reference in a copy that has the row"
-    case .clean, .dirty, .local, .inFlight: status.name
     }
   }
 }

@@ -29,7 +29,7 @@ enum SyncCommand {
         ),
         .init(
           name: "--rescan",
-          help: "find edits that no trigger has captured, by comparing all rows"
+          help: "find edits that no trigger has captured, and large values that the cloud has lost"
         ),
       ] + commonOptions,
       discussion: """
@@ -48,7 +48,15 @@ enum SyncCommand {
 
         Programs that turn triggers off edit rows unseen. --rescan finds such edits and sends them; where others have
         edited the same column meanwhile, theirs stays. Do it before the next sync: a row that gets an edit of
-        others is written as it is known.
+        others is written as it is known. Large values that a cloud in a file has lost are stored again, too.
+
+        A table may get columns, lose them or be renamed; the next sync follows. SQLite refuses to drop a column that
+        triggers name, as those of a synced table do: in the program sqlite3 say first
+        “PRAGMA legacy_alter_table = ON;”, and sync before anything else is edited.
+
+        While nothing is to be done --watch holds no lock. While it reads edits and stores rows it holds that of a
+        writer, for milliseconds, and longer where thousands of rows come at once. sqlite3 waits for nobody and says
+        “database is locked”: begin with “.timeout 5000” there, or PRAGMA busy_timeout = 5000 in a program.
 
         A server is cloudsync-server, in Examples/Server. Its address is https://HOST, or http:// on this
         machine; its token is in the variable CLOUDSYNC_TOKEN or in --token-file. With --watch the server
@@ -75,7 +83,7 @@ enum SyncCommand {
       help: "the cloud: a file, or https://… for a server",
       isRequired: true
     ),
-    .init(name: "--create", help: "create the cloud's file, or its zone, if it is missing"),
+    .init(name: "--create", help: "create the cloud's file, folder or zone if it is missing"),
     ServerPlace.tokenFile,
     ServerPlace.webTokenFile,
     .init(name: "--token", value: "…", help: "refused: others could read it", isHidden: true),
@@ -106,6 +114,10 @@ enum SyncCommand {
     var device: String
     var zoneID: ZoneID
     var tables: [String]
+    /// What the schema lets happen to rows, for the first sync to say.
+    var warnings: [String]
+    /// The tables that are not synced.
+    var unsynced: UnsyncedTables
     /// What is kept for later runs.
     var policies: SyncPolicies
     var options: SyncEngineOptions
@@ -143,7 +155,10 @@ enum SyncCommand {
     if server == nil, SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
-    let (tables, policies, options) = try examine(target: target, arguments: arguments)
+    let (tables, warnings, unsynced, policies, options) = try examine(
+      target: target,
+      arguments: arguments
+    )
     let place = try place(target: target)
     let zoneID = zoneName.map { ZoneID(name: $0) } ?? place?.zoneID ?? ZoneID(name: "Database")
     let request = Request(
@@ -153,6 +168,8 @@ enum SyncCommand {
       device: try device(arguments: arguments, path: target.path),
       zoneID: zoneID,
       tables: tables,
+      warnings: warnings,
+      unsynced: unsynced,
       policies: policies,
       options: options,
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
@@ -226,7 +243,10 @@ enum SyncCommand {
   private static func examine(
     target: DatabaseArguments,
     arguments: Arguments
-  ) throws -> (tables: [String], policies: SyncPolicies, options: SyncEngineOptions) {
+  ) throws -> (
+    tables: [String], warnings: [String], unsynced: UnsyncedTables, policies: SyncPolicies,
+    options: SyncEngineOptions
+  ) {
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let metadata = try target.naming { try SyncMetadata.read(from: database) }
@@ -238,7 +258,11 @@ enum SyncCommand {
     }
     let tables = try target.tables(names: names, orElse: metadata?.tables.map(\.name))
       .filter { !stopped.contains($0) }
-    if tables.isEmpty { throw ToolError.usage("--stop leaves no table; to sync none use detach") }
+    if tables.isEmpty {
+      throw ToolError.usage(
+        "--stop leaves no table; to sync none use “cloudsync detach \(target.path.argument)”"
+      )
+    }
     try LeftTables(metadata, tables: tables, names: names, stopped: stopped)
       .check(filtered: Array(try target.filters(of: tables).keys), in: target.path)
     let policies = try target.policies(of: tables, in: database)
@@ -248,7 +272,10 @@ enum SyncCommand {
     }
     // Where this is a dry run it tells what stands in the way.
     if !arguments.has("--dry-run") { try target.refuse(violations: violations) }
-    return (tables, policies, options)
+    let areNamed = ["--tables", "--all", LeftTables.option.name].contains(where: arguments.has)
+    let unsynced = UnsyncedTables(of: names, besides: tables, areNamed: areNamed)
+    let warnings = violations.filter { $0.code == .defaultInUniqueKey }.map(\.reason)
+    return (tables, warnings, unsynced, policies, options)
   }
 
   /// What the database was synced with before.

@@ -49,6 +49,8 @@ struct SyncRehearsal {
     var errors: [String]
     var sent: [Change]
     var applied: [Change]
+    /// The rows that would become one with others.
+    var united: [UnitedRow.Report]
     var refused: [Refusal]
     var waiting: [Refusal]
     var unknownRecords: Int
@@ -89,6 +91,7 @@ struct SyncRehearsal {
         errors: preview.violations.filter { !$0.isWarning }.map(\.reason),
         sent: preview.sent.map { Report.Change($0) },
         applied: preview.applied.map { Report.Change($0) },
+        united: preview.united.map { UnitedRow.Report($0) },
         refused: preview.refused.map { Report.Refusal($0) },
         waiting: preview.waiting.map { Report.Refusal($0) },
         unknownRecords: preview.unknownRecords,
@@ -156,6 +159,9 @@ struct SyncRehearsal {
     if !preview.hasZone { console.line("the zone “\(request.zoneID.name)” would be created") }
     show(changes: preview.sent, title: "would be sent", console: console)
     show(changes: preview.applied, title: "would be stored", console: console)
+    for row in preview.united {
+      console.line("\(console.styled("would be united", as: .warning)): \(row.words)")
+    }
     for refusal in preview.refused { show(refusal: refusal, word: "rejected", console: console) }
     for refusal in preview.waiting { show(refusal: refusal, word: "waiting", console: console) }
     if preview.unknownRecords > 0 {

@@ -28,6 +28,9 @@ final class SyncRun {
   private let activity = Locked(SyncActivity())
   /// What a first sync has changed in rows that were here; nil where it is none, or is over.
   private let firstSync = Locked<FirstSync?>(nil)
+  /// The tables that nobody has decided about.
+  let newTables: [String]
+  private let unitedRows = Locked<[UnitedRow]>([])
   private let clock = ContinuousClock()
   private var hasExplained = false
 
@@ -66,6 +69,7 @@ final class SyncRun {
         options: options
       )
     }
+    newTables = try target.naming { try request.unsynced.new(in: database) }
     if request.place == nil, formerMode != "wal" {
       try target.naming { try SyncMetadata.noteJournalMode(formerMode, in: database) }
     }
@@ -76,6 +80,7 @@ final class SyncRun {
       firstSync.withLock { $0 = FirstSync() }
       engine.changes.sink { [firstSync] changes in firstSync.withLock { $0?.add(changes) } }
     }
+    engine.unitedRows.sink { [unitedRows] new in unitedRows.withLock { $0 += new } }
     engine.activity.sink { [activity] new in activity.withLock { $0 = new } }
   }
 
@@ -105,6 +110,14 @@ final class SyncRun {
     }
   }
 
+  /// Takes the rows that have become one with others since the last call.
+  func takeUnitedRows() -> [UnitedRow] {
+    unitedRows.withLock { rows in
+      defer { rows = [] }
+      return rows
+    }
+  }
+
   /// Takes the error of the cloud's that has come last.
   func takeCloudError() -> SyncError? {
     cloudError.withLock { error in
@@ -126,6 +139,14 @@ final class SyncRun {
         try engine.retryParked()
       }
       let isDone = try synchronize(console: console)
+      if isDone {
+        try cloud.restoreAssets(
+          from: database,
+          tables: request.tables,
+          isAsked: request.isRescanning || request.isAttaching,
+          console: console
+        )
+      }
       let verification = isDone && request.isVerifying ? try verify() : nil
       let summary = try SyncSummary(
         self,
@@ -133,7 +154,7 @@ final class SyncRun {
         verification: verification
       )
       try summary.show(console: console)
-      try warn(console: console)
+      try warn(of: summary.united, console: console)
       if isDone, request.isWatching { try SyncWatch(self).run(console: console) }
       try close()
       if !isDone {
@@ -195,14 +216,21 @@ final class SyncRun {
 
   /// Names rows that are left out, and, the first time or where everything is compared, those that other copies cannot
   /// store.
-  private func warn(console: Console) throws {
+  private func warn(of united: [UnitedRow], console: Console) throws {
     let rows = try target.naming { try engine.unnamedRows(limit: 3) }
     for row in rows { console.note("warning: \(request.path): \(row.reason)") }
+    if request.place == nil {
+      for reason in request.warnings { console.note("warning: \(request.path): \(reason)") }
+    }
     let first = firstSync.withLock { first in
       defer { first = nil }
       return first
     }
-    for warning in first?.warnings(path: request.path) ?? [] { console.note(warning) }
+    let note = request.unsynced.note(of: newTables, path: request.path, cloud: request.cloud)
+    if let note { console.note(note) }
+    for warning in first?.warnings(path: request.path, besides: united) ?? [] {
+      console.note(warning)
+    }
     try warnOfDanglingReferences(console: console)
   }
 

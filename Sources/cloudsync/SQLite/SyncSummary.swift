@@ -10,6 +10,8 @@ struct SyncSummary {
   private let firstSync: FirstSync?
   private let verification: SyncVerification?
   private let metadata: SyncMetadata?
+  /// The rows that have become one with others.
+  let united: [UnitedRow]
 
   /// How many records are shown that are held.
   private static let shown = 20
@@ -23,6 +25,7 @@ struct SyncSummary {
   ) throws {
     metadata = try SyncMetadata.read(from: run.database)
     self.run = run
+    united = run.takeUnitedRows()
     self.firstSync = firstSync
     self.verification = verification
     var counts = run.counts
@@ -45,7 +48,12 @@ struct SyncSummary {
     var sent: Int
     var received: Int
     var merged: Int
+    /// The rows that have become one with others because of a unique key.
+    var united: [UnitedRow.Report]
+    /// The rows that are parked, from whenever.
     var parked: Int
+    /// Those that wait for other rows.
+    var waiting: Int
     /// What is held in the database, from whenever.
     var held: Int
     /// The records that cannot be read, from whenever.
@@ -53,6 +61,8 @@ struct SyncSummary {
     var pending: Int
     /// The rows whose edits stay in this copy, because of a filter.
     var local: Int
+    /// The tables that are new and not synced.
+    var newTables: [String]
     /// The rows of a copy that was never synced before which took the cloud's values.
     var replaced: Int?
     /// Those of such a copy which were deleted because the cloud knows them to be.
@@ -92,6 +102,7 @@ struct SyncSummary {
 
   func show(console: Console) throws {
     let (parked, waiting) = (metadata?.parked ?? [], metadata?.waiting ?? [])
+    if let warning = UnitedRow.warning(of: united, path: run.request.path) { console.note(warning) }
     if run.request.isJSON {
       let report = Report(
         database: run.request.path,
@@ -101,11 +112,14 @@ struct SyncSummary {
         sent: counts.sent,
         received: counts.received,
         merged: counts.merged,
-        parked: counts.parked,
+        united: united.map { UnitedRow.Report($0) },
+        parked: parked.count,
+        waiting: waiting.count,
         held: parked.count + waiting.count,
         unreadable: unreadable.count,
         pending: metadata?.counts.pending ?? 0,
         local: metadata?.counts.local ?? 0,
+        newTables: run.newTables,
         replaced: firstSync?.replacedCount,
         deleted: firstSync?.deletedCount,
         verification: verification.map { Verification($0) }
@@ -120,7 +134,13 @@ struct SyncSummary {
       ? console.styled(TimeText.date(SyncEnvironment.live.now()), as: .faint) + "  " : ""
     console.line(
       "\(time)sent \(counts.sent), received \(counts.received), merged \(counts.merged),"
-        + " parked \(counts.parked)" + localRows
+        + " parked \(parked.count)" + (waiting.isEmpty ? "" : ", waiting \(waiting.count)")
+        + (united.isEmpty ? "" : ", united \(united.count)") + localRows
+    )
+    show(
+      lines: united.map { "\(console.styled("united", as: .warning)): \($0.words)" },
+      rest: "",
+      console: console
     )
     if isUpdate, counts.parked == 0 { return }
     show(held: parked, word: "parked", console: console)
@@ -154,7 +174,10 @@ struct SyncSummary {
         + " \(Phrase.count(verification.differences.count, "difference"))\(open)"
     )
     if !verification.differences.isEmpty, !run.request.isRescanning {
-      console.line("  --rescan finds edits that no trigger has captured, and sends them")
+      console.line(
+        "  --rescan finds edits that no trigger has captured, and large values that the cloud has lost,"
+          + " and sends them"
+      )
     }
   }
 
@@ -165,18 +188,22 @@ struct SyncSummary {
   ) {
     show(
       lines: held.map {
-        "\(console.styled(word, as: .warning)): \($0.table) \($0.key): \($0.words)"
+        "\(console.styled(word, as: .warning)): \($0.table) \($0.key): \(words(for: $0))"
       },
       console: console
     )
   }
 
-  private func show(lines: [String], console: Console) {
+  private func words(for held: SyncMetadata.HeldRecord) -> String {
+    Words.line(metadata?.reason(for: held) ?? held.status.name)
+  }
+
+  /// Shows the first of some lines, and where the rest is told.
+  private func show(lines: [String], rest: String? = nil, console: Console) {
     for line in lines.prefix(Self.shown) { console.line("  \(line)") }
     if lines.count > Self.shown {
-      console.line(
-        "  and \(lines.count - Self.shown) more: see “cloudsync status \(run.request.path.argument)”"
-      )
+      let place = rest ?? ": see “cloudsync status \(run.request.path.argument)”"
+      console.line("  and \(lines.count - Self.shown) more\(place)")
     }
   }
 }

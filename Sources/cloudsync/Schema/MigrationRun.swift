@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncSQLiteSchema
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -29,7 +30,9 @@ struct MigrationRun {
     for path in [request.output, request.keyMap].compactMap({ $0 }) where access(path, F_OK) == 0 {
       throw ToolError.failure("\(path): it exists already; name a new file")
     }
-    var plan = try plan(of: try target.open(access: .readOnly))
+    let database = try target.open(access: .readOnly)
+    try checkNotSynced(database)
+    var plan = try plan(of: database)
     if !request.isJSON { plan.show(console: console) }
     if request.isDryRun {
       plan.obstacles = try obstaclesAfterwards()
@@ -72,6 +75,23 @@ struct MigrationRun {
     tell(obstacles: left, word: "cannot be synced yet", console: console)
   }
 
+  /// Throws if tables are synced: the cloud has their rows under the keys that they have.
+  private func checkNotSynced(_ database: DatabaseFile) throws {
+    guard let version = try target.naming(body: { try SyncMetadata.version(in: database) }),
+      version == SyncMetadata.currentVersion,
+      let metadata = try target.naming(body: { try SyncMetadata.read(from: database) }),
+      let synced = request.migration.tables.first(where: { name in
+        metadata.tables.contains { $0.name.isSameName(as: name) }
+      })
+    else { return }
+    let path = request.path.argument
+    throw ToolError.failure(
+      "\(request.path): nothing was changed: table \"\(synced)\" is synced. Sync all copies, end that with “cloudsync detach"
+        + " \(path)”, migrate then, and begin a new cloud with “cloudsync sync \(path) --cloud NEW --create --all”: from the"
+        + " old one rows whose keys change would come a second time. The other copies are replaced by copies of this file"
+    )
+  }
+
   // MARK: What stands in the way afterwards
 
   private func obstacles(in database: DatabaseFile) throws -> [SchemaViolation] {
@@ -87,6 +107,12 @@ struct MigrationRun {
   ///
   /// Nil where that cannot be told before the migration is made: such tables cannot be made anew by their SQL alone.
   private func obstaclesAfterwards() throws -> [SchemaViolation]? {
+    guard let scratch = try migratedScratch(fixing: true) else { return nil }
+    return try target.naming { try obstacles(in: scratch) }
+  }
+
+  /// A database of the same tables without rows, migrated; nil where such tables cannot be made anew by their SQL alone.
+  private func migratedScratch(fixing: Bool) throws -> DatabaseFile? {
     let source = try target.open(access: .readOnly)
     let statements = try target.naming {
       try source.query(
@@ -101,8 +127,8 @@ struct MigrationRun {
     do {
       let scratch = try DatabaseFile(path: ":memory:", enforcesForeignKeys: false)
       for sql in statements { try scratch.execute(sql) }
-      try migrate(scratch)
-      return try obstacles(in: scratch)
+      if fixing { try migrate(scratch) } else { try request.migration.run(on: scratch) }
+      return scratch
     } catch { return nil }
   }
 
@@ -118,9 +144,18 @@ struct MigrationRun {
   private func plan(of database: DatabaseFile) throws -> MigrationPlanText {
     try target.naming {
       let report = try request.migration.report(on: database)
-      let fixed = try violations(of: database)
-      return MigrationPlanText(request, report, fixed: request.fixes ? fixed : [])
+      return MigrationPlanText(request, report, fixed: try fixes(of: database))
     }
+  }
+
+  /// What is fixed once the keys are migrated.
+  private func fixes(of database: DatabaseFile) throws -> [SchemaViolation] {
+    guard request.fixes else { return [] }
+    // Columns of a unique key get defaults only where the key goes.
+    guard request.migration.dropsUniqueKeys, let scratch = try migratedScratch(fixing: false) else {
+      return try violations(of: database)
+    }
+    return try violations(of: scratch)
   }
 
   /// What `--fix` fixes.

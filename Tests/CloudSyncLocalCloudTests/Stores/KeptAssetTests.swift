@@ -85,6 +85,47 @@ struct KeptAssetTests {
     #expect(bytes == [[1, 2], []])
   }
 
+  @Test(
+    "A store that is moved with its folder says where its files are now; without it, that they are missing"
+  )
+  func moved() throws {
+    let old = folder + "/old"
+    let new = folder + "/new"
+    try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
+    func open(_ place: String) throws -> (LocalCloud, Device) {
+      let store = try SQLiteStore(path: place + "/cloud")
+      let cloud = LocalCloud(store: store, assetFolder: place + "/files")
+      let connection = cloud.connect(
+        device: "phone",
+        account: CloudWorld.alice,
+        zoneID: CloudWorld.zoneID
+      )
+      return (cloud, Device(connection: connection, world: try CloudWorld()))
+    }
+    func location(_ device: Device) throws -> String? {
+      let files = try device.fetch().get().changedRecords.compactMap { $0["file"] }
+      guard case .asset(let asset)? = files.first else { return nil }
+      return asset.location
+    }
+    do {
+      let (cloud, device) = try open(old)
+      _ = try device.createZone().get()
+      try device.save(device.note("b"))
+      #expect(try !cloud.hasKeptAssets(of: CloudWorld.alice))
+      try device.save(device.note("a", ["file": .asset(try asset([1, 2, 3]))]))
+      #expect(try cloud.hasKeptAssets(of: CloudWorld.alice))
+    }
+    try FileManager.default.moveItem(atPath: old, toPath: new)
+    let (cloud, device) = try open(new)
+    let place = try #require(try location(device))
+    #expect(place.hasPrefix(new + "/files/") && FileManager.default.fileExists(atPath: place))
+    #expect(try cloud.missingAssets(of: CloudWorld.alice) == [])
+    try FileManager.default.removeItem(atPath: new + "/files")
+    #expect(try cloud.missingAssets(of: CloudWorld.alice).map(\.byteCount) == [3])
+    #expect(try location(device)?.hasPrefix(new + "/files/") == true)
+    #expect(try cloud.hasKeptAssets(of: CloudWorld.alice))
+  }
+
   @Test("4. A file of several pieces is copied whole")
   func large() throws {
     let bytes = (0..<200_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -120,6 +120,50 @@ struct SchemaRulesTests {
     #expect(settled.isEmpty)
   }
 
+  @Test(
+    "A column that a unique key looks at is given no default, unless the key goes",
+    arguments: ["UNIQUE (mail)", "UNIQUE (mail, x)"]
+  )
+  func defaultInUniqueKey(key: String) throws {
+    let schema = try schema(
+      "CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL, x, \(key))"
+    )
+    let found = SchemaRules.violations(in: schema, tables: ["t"])
+    #expect(found.map(\.code) == [.nonNullColumnMustHaveDefault, .uniqueConstraintDisallowed])
+    #expect(found[0].sql == nil && found[0].reason.contains("--allow-missing-defaults"))
+    #expect(found[1].sql?.contains("DEFAULT ''") == true)
+    let merged = SchemaRules.violations(in: schema, tables: ["t"]) { _ in
+      SchemaPolicy(requiresDefaults: false, allowsUniqueKeys: true)
+    }
+    #expect(merged.map(\.code) == [.nonNullColumnMustHaveDefault] && merged[0].isWarning)
+  }
+
+  @Test("An expression of an index counts as all that it names; its condition alone does not")
+  func defaultInIndex() throws {
+    let columns = "id TEXT PRIMARY KEY NOT NULL, mail TEXT NOT NULL, gone INT NOT NULL, b"
+    for (index, fixed) in [
+      ("(lower(mail), b)", ["gone"]), ("(b) WHERE gone = 0", ["mail", "gone"]),
+    ] {
+      let schema = try schema("CREATE TABLE t (\(columns)); CREATE UNIQUE INDEX i ON t \(index)")
+      let found = SchemaRules.violations(in: schema, tables: ["t"])
+        .filter { $0.code == .nonNullColumnMustHaveDefault && $0.sql != nil }
+      #expect(found.map(\.column) == fixed)
+    }
+  }
+
+  @Test("Constant defaults in all columns of a unique key are warned of, others are not")
+  func constantDefaults() throws {
+    for (columns, isWarned) in [
+      ("a NOT NULL DEFAULT '' UNIQUE", true), ("a DEFAULT NULL UNIQUE", false),
+      ("a DEFAULT (hex(randomblob(8))) UNIQUE", false), ("a DEFAULT 1, b, UNIQUE (a, b)", false),
+      ("a DEFAULT 1, b DEFAULT 2, UNIQUE (a, b)", true),
+    ] {
+      let schema = try schema("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, \(columns))")
+      let codes = SchemaRules.violations(in: schema, tables: ["t"]).map(\.code)
+      #expect(codes.contains(.defaultInUniqueKey) == isWarned, "\(columns)")
+    }
+  }
+
   @Test("Of a unique key over a computed column it is said at once that no policy settles it")
   func computedUniqueKeys() throws {
     let schema = try schema(
@@ -161,7 +205,7 @@ struct SchemaRulesTests {
         id INTEGER PRIMARY KEY AUTOINCREMENT, -- the key
         "the name" TEXT CONSTRAINT must NOT NULL ON CONFLICT FAIL COLLATE NOCASE, -- its name
         rank REAL NOT NULL DEFAULT NULL /* never empty */ CONSTRAINT once UNIQUE,
-        data NOT NULL, mark TEXT NOT NULL ON CONFLICT REPLACE DEFAULT (uuid()), code REFERENCES parents (code), -- refers
+        data NOT NULL, size INT NOT NULL, mark TEXT NOT NULL ON CONFLICT REPLACE DEFAULT (uuid()), code REFERENCES parents (code), -- refers
         UNIQUE (rank, data) CHECK (rank > 0), -- last
         UNIQUE ("the name")
       );
@@ -169,7 +213,7 @@ struct SchemaRulesTests {
       CREATE INDEX two ON [my table] (rank);
       CREATE TRIGGER three AFTER INSERT ON [my table] BEGIN SELECT 1; END;
       CREATE VIEW four AS SELECT * FROM [my table];
-      INSERT OR ABORT INTO [my table] VALUES (7, 'a', 1.5, x'00', 'm', NULL), (9, 'b', 2, 'z', 'n', NULL);
+      INSERT OR ABORT INTO [my table] VALUES (7, 'a', 1.5, x'00', 3, 'm', NULL), (9, 'b', 2, 'z', 4, 'n', NULL);
       DELETE FROM [my table] WHERE id = 9
       """
     )
@@ -183,12 +227,18 @@ struct SchemaRulesTests {
     let isUnique = { (violation: SchemaViolation) in
       violation.isOfUniqueKey
     }
-    // Only what a unique key asks for drops it.
+    // Only what a unique key asks for drops it, and where it stays its columns get no default.
     let keeping = Set(before.filter { !isUnique($0) }.compactMap(\.sql))
     #expect(keeping.count == 1 && keeping.allSatisfy { $0.contains("UNIQUE (rank, data)") })
+    #expect(keeping.allSatisfy { $0.contains("REPLACE DEFAULT 0") && !$0.contains("DEFAULT 0.0") })
+    #expect(
+      before.filter { $0.sql == nil }.compactMap(\.column).prefix(3) == [
+        "the name", "rank", "data",
+      ]
+    )
     let scripts = Set(before.filter(isUnique).compactMap(\.sql))
 
-    #expect(before.count == 10)
+    #expect(before.count == 11)
     #expect(before.last?.sql == nil, "a foreign key needs the parents' unique key")
     for script in scripts { try connection.execute(script) }
     let schema = try DatabaseSchema.read(connection)

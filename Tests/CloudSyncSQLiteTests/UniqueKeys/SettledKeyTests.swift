@@ -38,6 +38,30 @@ struct SettledKeyTests {
     try Self.tables.flatMap { try device.lines("SELECT * FROM \($0) ORDER BY 1, 2") }
   }
 
+  @Test("Every device that had a row which became one with another is told, once, with both keys")
+  func unitedRows() throws {
+    for isMacFirst in [true, false] {
+      let (bench, mac, phone) = try pair(.merge)
+      let told = Locked<[String: [UnitedRow]]>([:])
+      for (name, device) in [("mac", mac), ("phone", phone)] {
+        device.engine.unitedRows.sink { rows in told.withLock { $0[name, default: []] += rows } }
+      }
+      try mac.execute("INSERT INTO tags(id, name) VALUES('b', 'work'), ('c', 'home')", at: 2_000)
+      try phone.execute("INSERT INTO tags(id, name) VALUES('a', 'work'), ('d', 'away')", at: 1_000)
+      let united = Locked(0)
+      mac.engine.activity.sink { activity in united.withLock { $0 = activity.counts.united } }
+      try bench.sync(isMacFirst ? mac : phone)
+      try bench.sync(isMacFirst ? phone : mac, mac, phone, mac)
+      let rows = told.withLock { $0 }
+      // Where the cloud had settled it before, only who had the row that is gone.
+      #expect(rows["mac"]?.map(\.key) == [[.string("b")]])
+      #expect(rows["mac"]?.map(\.keptKey) == [[.string("a")]])
+      #expect(rows["phone"]?.map(\.table) ?? [] == (isMacFirst ? ["tags"] : []))
+      #expect(united.withLock { $0 } == 1)
+      #expect(try mac.lines("SELECT id FROM tags ORDER BY 1") == ["'a'", "'c'", "'d'"])
+    }
+  }
+
   @Test(
     "Two rows become the one of the smaller name, whoever is first; nothing refers to the other"
   )

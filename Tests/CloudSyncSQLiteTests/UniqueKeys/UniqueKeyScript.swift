@@ -23,6 +23,11 @@ final class UniqueKeyScript {
   private var devices: [SyncHarness.Device] = []
   private let options: SyncEngineOptions
   private let deletes: Bool
+  /// By device, the tags that its table has had, and those that it was told to have become one with others.
+  private var seen: [String: Set<String>] = [:]
+  private let united = Locked<[String: Set<String>]>([:])
+  /// Whether a tag leaves its table only as it becomes one with another.
+  private let isTold: Bool
   /// Edits are a second apart.
   private var time: Int64 = 1_700_000_000_000
 
@@ -33,25 +38,47 @@ final class UniqueKeyScript {
     options.tables["tags"]?.uniqueKeys = policy
     self.options = options
     self.deletes = deletes
+    isTold = policy.isMerge && !deletes
     for number in 0..<random.within(2...3) {
       let name = "device-\(number)"
       devices.append(try bench.device(name, Self.schema, tables: Self.tables, options: options))
+    }
+    for device in devices { hear(device) }
+  }
+
+  private func hear(_ device: SyncHarness.Device) {
+    let name = device.name
+    device.engine.unitedRows.sink { [united] rows in
+      let keys = rows.filter { $0.table == "tags" }.compactMap { $0.key.first?.stringValue }
+      united.withLock { $0[name, default: []].formUnion(keys) }
+    }
+  }
+
+  /// Notes which tags there are.
+  private func look() throws {
+    for device in devices {
+      let ids = try device.lines("SELECT id FROM tags").map { String($0.dropFirst().dropLast()) }
+      seen[device.name, default: []].formUnion(ids)
     }
   }
 
   /// Runs the script; returns what is wrong in the end.
   func run() throws -> String? {
     for device in devices where random.chance(2, in: 3) { try device.engine.start() }
-    for _ in 0..<random.within(15...50) { try step() }
+    for _ in 0..<random.within(15...50) {
+      try step()
+      try look()
+    }
     for device in devices { try device.engine.start() }
     for _ in 0..<8 {
       for device in devices {
         device.engine.sendChanges()
         device.engine.fetchChanges()
         bench.world.advance(by: .seconds(60))
+        try look()
       }
     }
-    return try verdict()
+    return try verdict() ?? untold()
   }
 
   private func step() throws {
@@ -68,6 +95,7 @@ final class UniqueKeyScript {
       device.engine.stop()
       device.engine = try bench.engine(device.name, device.database, Self.tables, options)
       device.listen()
+      hear(device)
     default:
       if !device.engine.isRunning { try device.engine.start() }
       bench.world.advance(by: .milliseconds(random.within(0...3_000)))
@@ -123,6 +151,18 @@ final class UniqueKeyScript {
         "SELECT record_name, status FROM cloudsync_status WHERE status <> 'clean' ORDER BY 1"
       let (mine, first) = (try device.lines(sql), try devices[0].lines(sql))
       if mine != first { return "\(device.name) says \(mine), the first one \(first)" }
+    }
+    return nil
+  }
+
+  /// A tag that has left a table while nobody was told that it became one with another; nil if there is none.
+  private func untold() throws -> String? {
+    guard isTold else { return nil }
+    for device in devices {
+      let left = try device.lines("SELECT id FROM tags").map { String($0.dropFirst().dropLast()) }
+      let told = united.withLock { $0[device.name] ?? [] }
+      let lost = (seen[device.name] ?? []).subtracting(left).subtracting(told)
+      if !lost.isEmpty { return "\(device.name) was not told of \(lost.sorted())" }
     }
     return nil
   }

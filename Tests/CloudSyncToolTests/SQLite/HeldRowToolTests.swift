@@ -39,7 +39,8 @@ struct HeldRowToolTests {
       Self.sync(bench, ["a.db", "b.db", "a.db"])
       let words =
         "u '2': row '3' has the same value of the unique key \"mail\", and only one of both can be in the table;"
-        + " give row '3' another value, or insert this row again with another one\n"
+        + " give row '3' another value and sync, and this row comes back as it was, with those that refer to it; or"
+        + " insert this row again, whole, with another value\n"
       for options in [[], ["--json"]] {
         let status = bench.run(["status", "@a.db"] + options)
         #expect(status.code == 3 && status.output.contains(words) == options.isEmpty, "\(status)")

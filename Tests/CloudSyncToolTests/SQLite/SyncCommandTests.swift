@@ -269,7 +269,10 @@ struct SyncCommandTests {
 
       try bench.sql("a.db", "CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
       #expect(
-        bench.tool("status", "@a.db").output.contains("not synced\n  u: sync with --all")
+        bench.tool("status", "@a.db").output
+          .contains(
+            "not synced\n  u: “cloudsync sync a.db --cloud CLOUD --all” adds it"
+          )
       )
       try bench.sql("a.db", "ALTER TABLE t ADD COLUMN w", "SELECT 1")
       #expect(
@@ -278,7 +281,10 @@ struct SyncCommandTests {
 
       try bench.sql("a.db", "ALTER TABLE t RENAME TO s", "SELECT 1")
       let refused = sync()
-      #expect(refused.code == 1 && refused.errors.contains("sync with --all"), "\(refused)")
+      #expect(
+        refused.code == 1 && refused.errors.contains("“cloudsync sync a.db --cloud cloud --all”"),
+        "\(refused)"
+      )
       #expect(sync("--all").code == 0)
     }
   }

@@ -51,6 +51,7 @@ struct PreviewWork {
     // Those that turned out to stay while they were to be sent are stored first.
     try transaction.finish()
     preview.localRows = try transaction.stored.pending.filteredCount()
+    preview.united = transaction.united
     return preview
   }
 
@@ -158,30 +159,26 @@ struct PreviewWork {
 
   private mutating func noteHeld(_ refused: [SyncPreview.Refusal]) throws(SQLiteError) {
     let reading = MetadataReading(connection: connection)
-    preview.refused =
-      refusals(of: try reading.held(where: "p.error_code IS NOT NULL"))
-      + refused
-    preview.waiting = refusals(
-      of: try reading.held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL")
-    )
+    let parked = try reading.held(where: "p.error_code IS NOT NULL")
+    let waiting = try reading.held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL")
+    let reasons = HeldReasons(parked: parked, waiting: waiting)
+    preview.refused = refusals(of: parked, because: reasons) + refused
+    preview.waiting = refusals(of: waiting, because: reasons)
     preview.unknownRecords = Int(
       clamping: try transaction.stored.foreign.unknownCount()
     )
   }
 
-  private func refusals(of held: [SyncMetadata.HeldRecord]) -> [SyncPreview.Refusal] {
+  private func refusals(
+    of held: [SyncMetadata.HeldRecord],
+    because reasons: HeldReasons
+  ) -> [SyncPreview.Refusal] {
     held.map { one in
-      let reason =
-        switch one.status {
-        case .parked(_, let reason): reason
-        case .waiting(let name): "it needs \(name), which is not here"
-        case .clean, .dirty, .local, .inFlight: one.status.name
-        }
-      return SyncPreview.Refusal(
+      SyncPreview.Refusal(
         table: one.table,
         key: one.key,
         recordName: one.recordName,
-        reason: reason
+        reason: reasons.reason(for: one)
       )
     }
   }
