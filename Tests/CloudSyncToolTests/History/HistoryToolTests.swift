@@ -93,6 +93,24 @@ struct HistoryToolTests {
     }
   }
 
+  @Test("checkout goes to a branch that is named, and says where HEAD is when it is on none")
+  func checkout() throws {
+    try ToolHarness.run { bench in
+      let shop = bench.path("shop.db")
+      try Self.edit(bench, "shop.db", Self.schema)
+      Self.run(["init", shop, "--all", "--replica", "desk"])
+      Self.run(["branch", shop, "idea"])
+      #expect(Self.run(["checkout", shop, "idea"]).output.hasPrefix("on idea at "))
+      try Self.edit(bench, "shop.db", "DELETE FROM orders")
+      #expect(Self.run(["commit", shop, "-m", "Idea"]).output.hasPrefix("[idea "))
+
+      let old = Self.run(["checkout", shop, "idea~1"]).output
+      #expect(old.contains("HEAD is on no branch") && old.contains("history switch"), "\(old)")
+      #expect(Self.run(["status", shop]).output.contains("detached from idea"))
+      #expect(Self.run(["checkout", shop, "main"]).output.hasPrefix("on main at "))
+    }
+  }
+
   @Test("Every command that looks writes JSON")
   func json() throws {
     try ToolHarness.run { bench in
