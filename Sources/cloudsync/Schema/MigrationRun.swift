@@ -39,7 +39,7 @@ struct MigrationRun {
         tell(obstacles: plan.obstacles ?? [], word: "cannot be synced afterwards", console: console)
       }
       // As the run itself would.
-      if !plan.open.isEmpty { throw ToolError.negative }
+      if !plan.open.isEmpty || plan.obstacles?.isEmpty == false { throw ToolError.negative }
       return
     }
     if let first = plan.open.first {
@@ -59,7 +59,11 @@ struct MigrationRun {
       try obstacles(in: DatabaseFile(path: request.output ?? request.path, access: .readOnly))
     }
     plan.obstacles = left
-    if request.isJSON { return console.line(try JSONText.block(for: plan.report)) }
+    if request.isJSON {
+      console.line(try JSONText.block(for: plan.report))
+      if !left.isEmpty { throw ToolError.negative }
+      return
+    }
     for file in [request.output, request.keyMap].compactMap({ $0 }) {
       console.line("wrote \(file)")
     }
@@ -70,6 +74,7 @@ struct MigrationRun {
       return console.line("\(console.styled("passed", as: .good)): all of them can be synced")
     }
     tell(obstacles: left, word: "cannot be synced yet", console: console)
+    throw ToolError.negative
   }
 
   // MARK: What stands in the way afterwards
