@@ -215,13 +215,21 @@ enum HistoryMoving {
     }
     guard let commit else { return target.console.line(text) }
     var line = "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
-    if let reverted = commit.reverts {
-      line += " reverts \(target.console.styled(reverted.short, as: .name))"
-      let repository = try target.repository(access: .readOnly)
-      let commit = try? repository.show(Revision(reverted.description)).changeset
-      let message = commit.map { HistoryWords.message($0) } ?? ""
-      if !message.isEmpty { line += " “\(message)”" }
-    }
+    guard let reverted = commit.reverts else { return target.console.line(line) }
+    line += " reverts \(target.console.styled(reverted.short, as: .name))"
+    let repository = try target.repository(access: .readOnly)
+    let former = try? repository.show(Revision(reverted.description)).changeset
+    let message = former.map { HistoryWords.message($0) } ?? ""
+    if !message.isEmpty { line += " “\(message)”" }
     target.console.line(line)
+    // What it has changed was not typed by anybody.
+    let changes = try repository.show(Revision(commit.id)).changes
+    RowChangeView(console: target.console).show(changes: Array(changes.prefix(rowsShown)))
+    if changes.count <= rowsShown { return }
+    let rest = Phrase.count(changes.count - rowsShown, "more row")
+    target.console.line("\(rest): “cloudsync history show \(target.path.argument)”")
   }
+
+  /// How many rows are shown that a command has put back.
+  private static let rowsShown = 20
 }

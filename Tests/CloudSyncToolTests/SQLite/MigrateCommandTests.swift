@@ -173,7 +173,8 @@ struct MigrateCommandTests {
     try ToolHarness.run { bench in
       try bench.sql("s.db", Self.shop, "SELECT 1")
       let columns = "orders.customer_id,folders.parent_id"
-      let done = bench.tool("migrate", "@s.db", "--all", "--leave", columns, "--fix", "--drop-unique")
+      let fixes = ["--fix", "--drop-unique"]
+      let done = bench.run(["migrate", "@s.db", "--all", "--leave", columns] + fixes)
       #expect(done.code == 0, "\(done)")
       #expect(
         try bench.sql("s.db", "SELECT DISTINCT typeof(customer_id) FROM orders") == ["'integer'"]
