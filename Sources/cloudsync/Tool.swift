@@ -14,7 +14,7 @@ enum Tool {
       discussion: """
         Start with “cloudsync demo”. “cloudsync --version” tells the version.
 
-        Exit codes: 0 when all went well; 1 when it could not be done, or the answer is no; 2 when the
+        Exit codes: 0 when all went well; 1 when it could not be done, or a check did not pass; 2 when the
         command line is wrong; 3 when rows were rejected and are parked.
         """,
       subcommands: commands + [CompletionsCommand.command(completing: commands)]

@@ -53,13 +53,13 @@ import CloudSyncSession
 
 func openSession(_ handler: any OperationHandler, over store: Store) throws -> CloudSyncSession {
   let session: CloudSyncSession
-  if let bytes = store.journal {  // what an earlier process left
+  if let bytes = store.journal {  // what an earlier process left, unsent edits included
     session = CloudSyncSession(restoring: try SyncArchive(bytes), operationHandler: handler)
   } else {
     session = CloudSyncSession(operationHandler: handler, zoneID: ZoneID(name: "Notes"))
   }
   store.beginJournal()  // a new file, to replace the old one when it has its first bytes
-  session.journal { bytes in store.appendToJournal(bytes) }
+  session.journal { bytes in store.appendToJournal(bytes) }  // and flush them
   session.fetchWorkCompletedSubject.sink { _, page in  // in one transaction, the token included
     if page.isBeginning { store.forgetNames() }  // a fetch of everything begins
     let records = page.recordsToStore { store.record($0) }  // pages hold whole records
@@ -68,10 +68,20 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
     // What the cloud had, and neither a page nor a completion has named since, is gone.
     if page.startedOver, page.isLast { store.deleteUnnamed() }
   }
-  session.modifyWorkCompletedSubject.sink { _, response in  // what was sent, with new change tags
+  // What was sent, with new change tags.
+  @Sendable func keep(_ response: ModifyOperation.Response) {
     let records = response.recordsToStore { store.record($0) }
     store.save(records, delete: response.deletedRecordIDs, token: nil)
     store.name(response.namedRecordIDs)  // a page made before may not have it
+  }
+  session.modifyWorkCompletedSubject.sink { _, response in keep(response) }
+  session.parkedSubject.sink { change in  // what became of a record that was rejected at first
+    switch change {
+    case .saved(let record): keep(.init(savedRecords: [record]))
+    case .alreadyInCloud(let record): keep(.init(alreadyInCloud: [record]))
+    case .deleted(let recordID): keep(.init(deletedRecordIDs: [recordID]))
+    case .refused, .dropped: break
+    }
   }
   session.start()
   let token = store.changeToken
@@ -79,68 +89,30 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
   return session
 }
 
-func save(_ edited: Record, over shown: Record, _ session: CloudSyncSession, _ store: Store) throws
-{
+func save(
+  _ edited: Record,
+  over shown: Record,
+  _ session: CloudSyncSession,
+  show: @escaping @Sendable () -> Void
+) throws {
   let operation = ModifyOperation(records: [edited], ancestors: [shown])
-  try session.modify(
-    operation,
-    accepted: { accepted in  // it is in the journal: store the edit
-      store.edit(accepted.records.map { $0.merged(into: store.record($0.recordID)) })
-    }
-  )
+  try session.modify(operation, accepted: { _ in show() })  // now it is in the journal
+}
+
+func visibleRecords(_ session: CloudSyncSession, _ store: Store) -> [RecordID: Record] {
+  let state = session.state
+  var edits = state.parkedRecords.map { ($0.recordID, $0.edit) }
+  edits += state.returningRecords.map { ($0.recordID, $0.edit) }
+  for operation in state.modifyQueue {
+    edits += operation.records.map { ($0.recordID, $0) }
+    edits += operation.recordIDsToDelete.map { ($0, nil) }
+  }
+  // The cloud's, and over them the edits.
+  return edits.reduce(into: store.records) { visible, edit in
+    visible[edit.0] = edit.1?.merged(into: visible[edit.0])
+  }
 }
 // README: end
-
-/// What the snippets take for an app's storage.
-final class Store: Sendable {
-  private struct Contents: Sendable {
-    var journal: Data?
-    var records: [RecordID: Record] = [:]
-    /// What pages and completions have named since a fetch of everything began.
-    var named: Set<RecordID> = []
-    var changeToken: ChangeToken?
-  }
-
-  private let contents = Locked(Contents())
-
-  var journal: Data? { contents.withLock { $0.journal } }
-  var changeToken: ChangeToken? { contents.withLock { $0.changeToken } }
-  var count: Int { contents.withLock { $0.records.count } }
-
-  func record(_ recordID: RecordID) -> Record? { contents.withLock { $0.records[recordID] } }
-
-  func beginJournal() { contents.withLock { $0.journal = Data() } }
-  func appendToJournal(_ bytes: Data) { contents.withLock { $0.journal?.append(bytes) } }
-
-  /// Stores what the cloud has.
-  func save(_ records: [Record], delete recordIDs: [RecordID], token: ChangeToken?) {
-    contents.withLock { contents in
-      for record in records { contents.records[record.recordID] = record }
-      for recordID in recordIDs { contents.records[recordID] = nil }
-      if let token { contents.changeToken = token }
-    }
-  }
-
-  /// Stores what the user has edited.
-  func edit(_ records: [Record]) {
-    contents.withLock { contents in
-      for record in records { contents.records[record.recordID] = record }
-    }
-  }
-
-  func name(_ recordIDs: [RecordID]) { contents.withLock { $0.named.formUnion(recordIDs) } }
-  func forgetNames() { contents.withLock { $0.named = [] } }
-
-  /// Deletes what the cloud has no more; what it never had has no change tag.
-  func deleteUnnamed() {
-    contents.withLock { contents in
-      for (recordID, record) in contents.records
-      where record.changeTag != nil && !contents.named.contains(recordID) {
-        contents.records[recordID] = nil
-      }
-    }
-  }
-}
 
 @Suite("README.md")
 struct ReadmeTests {
@@ -186,74 +158,6 @@ struct ReadmeTests {
       .filter { $0.recordType == "notes" }
     #expect(records.map { $0["text"]?.stringValue } == ["Buy oat milk"])
     #expect(records.map { $0["stars"]?.int64Value } == [5])
-  }
-
-  @Test("The session of the third snippet saves, stores and goes on from its journal")
-  func embeds() async throws {
-    let store = Store()
-    // A cloud that remembers: its pages say in any order of requests what is there.
-    let cloud = LocalCloud()
-    let connection = cloud.connect(
-      device: "mac",
-      account: AccountIdentity("owner"),
-      zoneID: Self.zoneID
-    )
-    let session = try openSession(connection, over: store)
-    let response = try await session.perform(ModifyOperation(records: [Self.note]))
-    #expect(response.unsaved == [])
-    #expect(await session.idle(upTo: .seconds(1_000_000)))
-    #expect(store.count == 1)
-
-    let next = try openSession(connection, over: store)
-    #expect(await next.idle(upTo: .seconds(1_000_000)))
-    #expect(next.state.epoch > session.state.epoch)
-    try next.modify(ModifyOperation(recordIDsToDelete: [Self.note.recordID]))
-    #expect(await next.idle(upTo: .seconds(1_000_000)))
-    #expect(store.count == 0)
-  }
-
-  @Test("An edit of the third snippet leaves the record's other fields as they are")
-  func keepsOtherFields() async throws {
-    let store = Store()
-    let session = try openSession(AsyncHandlerAdapter(YesCloud()), over: store)
-    #expect(await session.idle(upTo: .seconds(7_200)))
-    var stored = Self.note.withChangeTag("0")
-    stored["stars"] = 3
-    store.save([stored], delete: [], token: nil)
-    var edited = stored
-    edited["text"] = "Buy oat milk"
-    try save(edited, over: stored, session, store)
-    #expect(await session.idle(upTo: .seconds(7_200)))
-
-    let record = try #require(store.record(Self.note.recordID))
-    #expect(record["text"] == "Buy oat milk")
-    #expect(record["stars"] == 3)
-    #expect(record.changeTag == "1")
-  }
-
-  @Test("What a fetch of everything names but cannot read is kept by the third snippet")
-  func keepsUnreadRecords() async throws {
-    struct UnreadableCloud: AsyncOperationHandler {
-      func createZone(_: CreateZoneOperation, context: RequestContext) -> Bool { true }
-      func createSubscription(_: CreateSubscriptionOperation, context: RequestContext) -> Bool {
-        true
-      }
-      func modify(
-        _: ModifyOperation,
-        context: RequestContext
-      ) -> ModifyOperation.Response { ModifyOperation.Response() }
-      func fetch(_: FetchOperation, context: RequestContext) -> FetchOperation.Response {
-        FetchOperation.Response(
-          failures: [ItemFailure(ReadmeTests.note.recordID, SyncError(.internalError))],
-          changeToken: ChangeToken(Data("1".utf8))
-        )
-      }
-    }
-    let store = Store()
-    store.save([Self.note.withChangeTag("0")], delete: [], token: nil)
-    let session = try openSession(AsyncHandlerAdapter(UnreadableCloud()), over: store)
-    #expect(await session.idle(upTo: .seconds(7_200)))
-    #expect(store.changeToken != nil && store.count == 1)
   }
 
   @Test("The usage of the guide works")

@@ -67,10 +67,16 @@ struct Merging {
     return try merges.plan(one, other).questions
   }
 
-  /// What takes a commit back, or puts it back, against HEAD.
+  /// What takes a commit back, or puts it back, against HEAD: what others had written beside it is not taken back.
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> MergePlan {
     let parent = try work.log.id(seq: row.parent)
-    return try settled(plan: try merges.plan(over: [row.id], ours: head.id, theirs: parent))
+    var beside = StateDelta()
+    if let parent {
+      beside = try WrittenBeside(work: work, merges: merges)
+        .changes(beside: row, parent: parent, within: head)
+    }
+    let plan = try merges.plan(over: [row.id], ours: head.id, theirs: parent, beside: beside)
+    return try settled(plan: plan)
   }
 
   /// What a commit beside the horizon has that another lacks, against that one.

@@ -55,6 +55,7 @@ package final class MergeWork {
   ///   - bases: The bases.
   ///   - ours: What the changes are against.
   ///   - theirs: What comes to it; nil for the empty database.
+  ///   - beside: What others bring to theirs, of which that counts which ours still has as the base had it.
   ///   - known: What leads from the base to ours under the present names, if somebody knows it.
   /// - Returns: The plan.
   /// - Throws: That the history is damaged, or lacks changes.
@@ -62,6 +63,7 @@ package final class MergeWork {
     over bases: [ChangesetID],
     ours: ChangesetID,
     theirs: ChangesetID?,
+    beside: StateDelta = StateDelta(),
     known: (PresentNames) throws(ChangesetError) -> StateDelta? = { (_) throws(ChangesetError) in
       nil
     }
@@ -75,7 +77,10 @@ package final class MergeWork {
       if let known = try known(names) { known } else {
         try graph.changes(from: base, to: MergeBase(commit: ours), as: names)
       }
-    let other = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
+    let back = try graph.changes(from: base, to: MergeBase(commit: theirs), as: names)
+    let other = try composing { () throws(ByteFault) in
+      try back.leadingBack(beside: beside, present: mine, rules: rules)
+    }
     var merge = DeltaMerge(
       rules: rules,
       isOntoOurs: true,
@@ -83,6 +88,23 @@ package final class MergeWork {
     )
     try merge.merge(ours: mine, theirs: other)
     return try plan(merge, ours: ours, theirs: theirs ?? ours, nets: (mine, other))
+  }
+
+  /// What a commit brings to a state: all that it has made of what it has in common with another one.
+  ///
+  /// - Parameters:
+  ///   - commit: The commit.
+  ///   - side: What a merge has joined with it.
+  ///   - state: The state, of the other side.
+  /// - Returns: The changes of the state.
+  /// - Throws: That the history is damaged, or lacks changes.
+  package func changes(
+    from commit: ChangesetID,
+    mergedWith side: ChangesetID,
+    to state: ChangesetID
+  ) throws(ChangesetError) -> StateDelta {
+    let common = try common(one: [side], other: [commit])
+    return try plan(over: common.best, ours: state, theirs: commit).changes
   }
 
   private func plan(

@@ -129,6 +129,8 @@ extension ChangesetRepository {
   /// Commits the opposite of a commit; what was changed since stays, as a merge would have it, and is in
   /// ``conflicts()``.
   ///
+  /// What others had written beside the commit, and a merge has let give way to it, comes back.
+  ///
   /// - Parameters:
   ///   - revision: The commit to take back.
   ///   - meta: What is said of the new commit.
@@ -146,6 +148,8 @@ extension ChangesetRepository {
   }
 
   /// Takes this replica's last commit back that is not taken back yet; others' commits stay.
+  ///
+  /// A value of theirs that a merge has let give way to the commit comes back. A merge is no commit of this replica's.
   ///
   /// - Returns: The commit that does it; nil if there is nothing to take back.
   /// - Throws: That rows are not committed.

@@ -17,7 +17,7 @@ enum DemoCommand {
         .init(
           name: "--faults",
           value: "LIST",
-          help: "what else may fail, as in answer-lost,late=1/10 or none"
+          help: "what else may fail, as in answer-lost,late=1/10 or none; not with --server"
         ),
         .init(
           name: "--server",
@@ -44,11 +44,11 @@ enum DemoCommand {
   private static func run(with arguments: Arguments, console: Console) throws {
     let seed = try arguments.number(of: "--seed") ?? 1
     if arguments.has("--server") {
-      for name in ["--faults", "--verbose"] where arguments.has(name) {
-        throw ToolError.usage("\(name) does not go with --server")
+      if arguments.has("--faults") {
+        throw ToolError.usage("--faults does not go with --server, whose network fails by itself")
       }
       let folder = try DemoFolder(arguments.value(of: "--keep"))
-      return try ServerDemo(in: folder, seed: seed)
+      return try ServerDemo(in: folder, seed: seed, isVerbose: arguments.has("--verbose"))
         .run(isJSON: arguments.has("--json"), console: console)
     }
     let plan = try plan(from: arguments.value(of: "--faults"))

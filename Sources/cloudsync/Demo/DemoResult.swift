@@ -14,7 +14,7 @@ struct DemoResult {
     self.folder = folder
     board = try story.board()
     chapters = story.chapters
-    tallies = try story.devices.map { try DemoTally($0) }
+    tallies = try story.devices.map { try DemoTally($0.name, of: $0.listener) }
     seed = story.seed
     page = folder.file(named: "report.html")
     try DemoPage(chapters: chapters, tallies: tallies).write(toFile: page)

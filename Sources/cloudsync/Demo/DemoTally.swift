@@ -19,20 +19,21 @@ struct DemoTally: Encodable {
   /// The log that is not the same when it is run again, if there is one.
   private(set) var unfaithfulLog: String?
 
-  init(_ device: DemoDevice) throws {
-    self.device = device.name
-    conflicts = device.conflicts
-    let count = device.recordings.count
-    for (place, recording) in device.recordings.enumerated() {
-      let session = count == 1 ? "" : ", session \(place + 1) of \(count)"
-      try add(recording, title: "The \(device.name)\(session)")
+  /// Reads the logs that were written of a device.
+  init(_ device: String, of listener: DemoListener) throws {
+    self.device = device
+    conflicts = listener.conflicts
+    let recordings = listener.recordings
+    for (place, recording) in recordings.enumerated() {
+      let session = recordings.count == 1 ? "" : ", session \(place + 1) of \(recordings.count)"
+      try add(recording, title: "The \(device)\(session)")
     }
   }
 
   /// How many events all its sessions had.
   var events: Int { sessions.reduce(0) { $0 + $1.events } }
 
-  private mutating func add(_ recording: DemoDevice.Recording, title: String) throws {
+  private mutating func add(_ recording: DemoListener.Recording, title: String) throws {
     func sum(of counts: [LogStatistics.Count]) -> Int { counts.reduce(0) { $0 + $1.count } }
     try recording.recorder.flush()
     let log = try EventLog(path: recording.path)

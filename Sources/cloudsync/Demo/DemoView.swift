@@ -35,7 +35,7 @@ struct DemoView {
   mutating func refresh(with board: DemoBoard) {
     let lines = feed.take().filter { isVerbose || !$0.isDetail }
     if !lines.isEmpty { wipe() }
-    for line in lines { show(line) }
+    for line in lines { console.line(line.styled(for: console)) }
     if !chapters.isEmpty { chapters[chapters.count - 1].lines += lines }
     guard console.isLive else { return }
     if lines.isEmpty, board == lastBoard { return pause() }
@@ -55,16 +55,16 @@ struct DemoView {
     lastBoard = nil
   }
 
-  private func show(_ line: DemoFeed.Line) {
-    let time = line.clock
-    let padding = String(repeating: " ", count: max(1, 8 - time.count))
-    let name = line.who + String(repeating: " ", count: max(1, 8 - line.who.count))
-    console.line(
-      console.styled(padding + time, as: .faint) + "  " + console.styled(name, as: .name)
-        + line.words
-    )
-  }
-
   /// Gives the eye time; nothing waits for it otherwise.
   private func pause() { usleep(30_000) }
+}
+
+extension DemoFeed.Line {
+  /// The line as a console shows it.
+  func styled(for console: Console) -> String {
+    let padding = String(repeating: " ", count: max(1, 8 - clock.count))
+    let name = who + String(repeating: " ", count: max(1, 8 - who.count))
+    return console.styled(padding + clock, as: .faint) + "  "
+      + console.styled(name, as: .name) + words
+  }
 }

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncEventLog
 import CloudSyncLocalCloud
 import CloudSyncLoopback
 import CloudSyncSQLite
@@ -14,6 +15,7 @@ struct ServerDemo {
     let name: String
     let database: DatabaseFile
     let engine: SyncEngine
+    let listener: DemoListener
   }
 
   private static let account = AccountIdentity("somebody")
@@ -26,10 +28,15 @@ struct ServerDemo {
   private let server: LoopbackServer
   private let devices: [Device]
   private let seed: UInt64
+  private let isVerbose: Bool
+  private let feed: DemoFeed
 
-  init(in folder: DemoFolder, seed: UInt64) throws {
+  init(in folder: DemoFolder, seed: UInt64, isVerbose: Bool) throws {
     self.folder = folder
     self.seed = seed
+    self.isVerbose = isVerbose
+    let feed = DemoFeed()
+    self.feed = feed
     let cloud = LocalCloud(store: try SQLiteStore(path: folder.file(named: "cloud.sqlite")))
     let tokens = MemoryTokens()
     let service = CloudService(cloud: cloud, tokens: tokens)
@@ -40,6 +47,7 @@ struct ServerDemo {
     self.network = network
     self.server = server
     let transport = URLSessionTransport()
+    let begin = SyncEnvironment.live.now()
     devices = try ["laptop", "phone"]
       .map { name in
         let token = "\(SyncEnvironment.live.nonce())-\(SyncEnvironment.live.nonce())"
@@ -49,13 +57,18 @@ struct ServerDemo {
           authorization: .bearer(Secret(token)),
           transport: transport
         )
-        return try Self.device(named: name, client: client, in: folder)
+        let listener = DemoListener(name, folder) { words in
+          let elapsed = SyncEnvironment.live.now().nanoseconds - begin.nanoseconds
+          feed.tell(of: name, words, at: .nanoseconds(elapsed))
+        }
+        return try Self.device(named: name, client: client, listener: listener, in: folder)
       }
   }
 
   private static func device(
     named name: String,
     client: WebServicesClient,
+    listener: DemoListener,
     in folder: DemoFolder
   ) throws -> Device {
     let path = folder.file(named: "\(name).sqlite")
@@ -65,6 +78,7 @@ struct ServerDemo {
     options.configuration.firstWait = .milliseconds(10)
     options.configuration.longestWait = .milliseconds(200)
     options.accountProvider = client.accountStatus
+    options.sessionWillStart = { listener.attach(to: $0) }
     let engine = try SyncEngine(
       database: database,
       tables: DemoRows.tables,
@@ -72,7 +86,7 @@ struct ServerDemo {
       operationHandler: WebServicesOperationHandler(client: client, zoneID: DemoRows.zoneID),
       options: options
     )
-    return Device(name: name, database: database, engine: engine)
+    return Device(name: name, database: database, engine: engine, listener: listener)
   }
 
   func run(isJSON: Bool, console: Console) throws {
@@ -82,29 +96,47 @@ struct ServerDemo {
       "Both are edited in \(Self.rounds) rounds, while requests and responses are lost."
     )
     var random = SeededRandom(seed: seed)
+    var chapters: [DemoChapter] = []
     for device in devices { try device.engine.start() }
     for round in 1...Self.rounds {
       for device in devices {
         for _ in 0..<10 { try device.database.execute(Self.edit(&random)) }
       }
       try synchronize()
+      chapters.append(tell(chapter: "round \(round)", console: narration))
       narration.line("  round \(round): \(network.words)")
     }
     network.end()
     // What one sends last, the other has to fetch.
     for _ in 0..<2 { try synchronize() }
+    chapters.append(tell(chapter: "the last round, in which nothing is lost", console: narration))
     for device in devices { device.engine.stop() }
     let columns = try self.columns()
     let isEqual =
       columns.allSatisfy { $0 == columns[0] } && columns[0].count(of: "notes") > 0
+    let tallies = try devices.map { device in
+      device.listener.end()
+      return try DemoTally(device.name, of: device.listener)
+    }
+    try DemoPage(chapters: chapters, tallies: tallies).write(toFile: page)
     show(columns: columns, isEqual: isEqual, console: narration)
     if isJSON {
-      let report = report(columns: columns, isEqual: isEqual)
+      let report = report(columns: columns, isEqual: isEqual, tallies: tallies)
       console.line(try JSONText.block(for: report))
     }
     if isEqual { return }
     console.note("error: they differ after all; the files are in \(folder.path)")
     throw ToolError.negative
+  }
+
+  /// The page about all of it.
+  private var page: String { folder.file(named: "report.html") }
+
+  /// What has happened since the last chapter; shown, if every request is to be told.
+  private func tell(chapter: String, console: Console) -> DemoChapter {
+    let lines = feed.take()
+    if isVerbose { for line in lines { console.line(line.styled(for: console)) } }
+    return DemoChapter(title: chapter, lines: lines)
   }
 
   private func synchronize() throws {
@@ -150,6 +182,7 @@ struct ServerDemo {
     if !isEqual { return }
     console.line(console.styled("All three are equal.", as: .good))
     console.line("The files are in \(folder.path)")
+    console.line("Open the report in a browser: \(page)")
   }
 
   /// The result for scripts.
@@ -161,9 +194,12 @@ struct ServerDemo {
     /// How many rows the laptop has, by table.
     var rows: [String: Int]
     var network: DemoFaults.Counts
+    var devices: [DemoTally]
+    /// The page about all of it.
+    var report: String
   }
 
-  private func report(columns: [DemoRows], isEqual: Bool) -> Report {
+  private func report(columns: [DemoRows], isEqual: Bool, tallies: [DemoTally]) -> Report {
     Report(
       seed: seed,
       folder: folder.path,
@@ -172,66 +208,9 @@ struct ServerDemo {
       rows: Dictionary(
         uniqueKeysWithValues: DemoRows.tables.map { ($0, columns[0].count(of: $0)) }
       ),
-      network: network.counts
+      network: network.counts,
+      devices: tallies,
+      report: page
     )
-  }
-}
-
-/// A network in which requests are lost, and answers, and a server that is overloaded now and then.
-private final class DemoFaults: Sendable {
-  /// What became of requests.
-  struct Counts: Encodable {
-    var requests = 0
-    var lostRequests = 0
-    /// Those whose work was done.
-    var lostResponses = 0
-    /// Those that were told to retry later.
-    var postponed = 0
-  }
-
-  private struct State {
-    var random: SeededRandom
-    var isGood = false
-    var counts = Counts()
-  }
-
-  private let service: CloudService
-  private let state: Locked<State>
-
-  init(_ service: CloudService, seed: UInt64) {
-    self.service = service
-    state = Locked(State(random: SeededRandom(seed: seed)))
-  }
-
-  /// Lets nothing go wrong any more.
-  func end() { state.withLock { $0.isGood = true } }
-
-  var counts: Counts { state.withLock { $0.counts } }
-
-  var words: String {
-    let counts = counts
-    return
-      "\(Phrase.count(counts.requests, "request")): \(counts.lostRequests) lost,"
-      + " \(Phrase.count(counts.lostResponses, "response")) lost, \(counts.postponed) told to retry later"
-  }
-
-  func respond(
-    to request: HTTPRequest,
-    completion: @escaping @Sendable (HTTPResponse?) -> Void
-  ) {
-    let number = state.withLock { state in
-      state.counts.requests += 1
-      let number = state.isGood ? .max : state.random.below(12)
-      if number == 0 { state.counts.lostRequests += 1 }
-      if number == 1 { state.counts.lostResponses += 1 }
-      if number == 2 { state.counts.postponed += 1 }
-      return number
-    }
-    switch number {
-    case 0: completion(nil)
-    case 1: service.respond(to: request) { _ in completion(nil) }
-    case 2: completion(HTTPResponse(status: 503))
-    default: service.respond(to: request, completion: completion)
-    }
   }
 }

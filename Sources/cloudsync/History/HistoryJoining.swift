@@ -44,6 +44,10 @@ enum HistoryJoining {
       HistoryCommand.command(
         name: "undo",
         "Undo the last commit of this copy that is not undone yet, by a new one.",
+        discussion: """
+          What others have written stays, or comes back where a merge had let it give way to that commit. A merge is no
+          such commit: those of this copy that it has joined are undone one by one. “redo” takes it back.
+          """,
         run: { target in
           let repository = try target.repository()
           try HistoryMoving.tell(target, of: try repository.undo(), orElse: "nothing to undo")

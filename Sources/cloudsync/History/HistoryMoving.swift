@@ -35,8 +35,8 @@ enum HistoryMoving {
       ),
       HistoryCommand.command(
         name: "checkout",
-        "Switch the rows to those of a commit; “switch” goes back to a branch.",
-        operands: ["REVISION"],
+        "Go to a branch, as “switch” does, or show the rows of an older commit.",
+        operands: ["BRANCH|REVISION"],
         options: [
           .init(
             name: "--to",
@@ -44,6 +44,10 @@ enum HistoryMoving {
             help: "write them into a new file, and change nothing in this one"
           )
         ],
+        discussion: """
+          At a commit that is named by its identifier, a tag, HEAD or a number of steps, as in main~2, HEAD is on no
+          branch: nothing can be committed until “cloudsync history switch” goes to one.
+          """,
         run: checkout
       ),
       HistoryCommand.command(
@@ -71,8 +75,15 @@ enum HistoryMoving {
   }
 
   private static func switchBranch(target: HistoryTarget) throws {
-    let repository = try target.repository()
-    let name = target.arguments.operands[1]
+    try go(target, to: target.arguments.operands[1], in: try target.repository())
+  }
+
+  /// Goes to a branch, whose heads are merged first, and tells where HEAD is.
+  private static func go(
+    _ target: HistoryTarget,
+    to name: String,
+    in repository: ChangesetRepository
+  ) throws {
     let merges = try HistoryJoining.joinHeads(of: name, in: repository)
     if !merges.isEmpty, !target.isJSON {
       target.console.line("\(Phrase.count(merges.count, "merge")) of heads of \(name)")
@@ -97,9 +108,14 @@ enum HistoryMoving {
       return try target.tellParked(repository)
     }
     let place = head.id.map { target.console.styled($0.short, as: .name) } ?? "the empty database"
-    target.console.line(
-      head.isDetached ? "the rows are those of \(place)" : "\(head.branch) is at \(place)"
-    )
+    if head.isDetached {
+      let way = "cloudsync history switch \(target.path.argument) \(head.branch.argument)"
+      target.console.line(
+        "the rows are those of \(place); HEAD is on no branch, so nothing can be committed: “\(way)” goes back"
+      )
+    } else {
+      target.console.line("on \(head.branch) at \(place)")
+    }
     try target.tellParked(repository)
   }
 
@@ -163,11 +179,17 @@ enum HistoryMoving {
 
   private static func checkout(target: HistoryTarget) throws {
     let repository = try target.repository()
-    let revision = Revision(target.arguments.operands[1])
+    let name = target.arguments.operands[1]
+    let revision = Revision(name)
     if let path = target.arguments.value(of: "--to") {
       try repository.export(revision, to: path)
       if target.isJSON { return try target.show(value: ["file": path]) }
       return target.console.line("\(path) has the rows of \(revision)")
+    }
+    // As everywhere, a tag goes before a branch of its name.
+    let isTag = try repository.tags().contains { $0.name == name }
+    if !isTag, try repository.branches().contains(where: { $0.name == name }) {
+      return try go(target, to: name, in: repository)
     }
     try repository.checkout(revision)
     try tell(target, of: repository)
@@ -193,13 +215,21 @@ enum HistoryMoving {
     }
     guard let commit else { return target.console.line(text) }
     var line = "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
-    if let reverted = commit.reverts {
-      line += " reverts \(target.console.styled(reverted.short, as: .name))"
-      let repository = try target.repository(access: .readOnly)
-      let commit = try? repository.show(Revision(reverted.description)).changeset
-      let message = commit.map { HistoryWords.message($0) } ?? ""
-      if !message.isEmpty { line += " “\(message)”" }
-    }
+    guard let reverted = commit.reverts else { return target.console.line(line) }
+    line += " reverts \(target.console.styled(reverted.short, as: .name))"
+    let repository = try target.repository(access: .readOnly)
+    let former = try? repository.show(Revision(reverted.description)).changeset
+    let message = former.map { HistoryWords.message($0) } ?? ""
+    if !message.isEmpty { line += " “\(message)”" }
     target.console.line(line)
+    // What it has changed was not typed by anybody.
+    let changes = try repository.show(Revision(commit.id)).changes
+    RowChangeView(console: target.console).show(changes: Array(changes.prefix(rowsShown)))
+    if changes.count <= rowsShown { return }
+    let rest = Phrase.count(changes.count - rowsShown, "more row")
+    target.console.line("\(rest): “cloudsync history show \(target.path.argument)”")
   }
+
+  /// How many rows are shown that a command has put back.
+  private static let rowsShown = 20
 }

@@ -140,12 +140,12 @@ extension CloudPlace {
     case .other:
       throw ToolError.failure(
         "\(path): it was synced with another cloud than \(name); name that one, or merge the copy into"
-          + " this one with \(way), which loses no row"
+          + " this one with \(way); --dry-run shows what that replaces and deletes"
       )
     case .restored:
       throw ToolError.failure(
         "\(name): it was restored from an older backup and may lack changes that \(path) has seen; merge"
-          + " them back with \(way), which loses no row"
+          + " them back with \(way); --dry-run shows what that replaces and deletes"
       )
     case .emptied:
       throw ToolError.failure(
@@ -175,7 +175,7 @@ extension CloudPlace {
     throw ToolError.failure(creates == nil ? what : what + advice)
   }
 
-  /// The command that joins a database with a cloud and loses nothing.
+  /// The command that merges a database with a cloud.
   static func attachCommand(for request: SyncCommand.Request) -> String {
     "cloudsync attach \(request.path.argument) --cloud \(request.cloud.argument) --merge"
   }

@@ -24,7 +24,7 @@ enum CheckCommand {
 
         Columns that look like references to an integer key and are not declared are listed too, by their names
         and values: “cloudsync migrate” changes them only if they are named with --follow. So are rows that refer
-        to no row: a copy that lacks such a row keeps it waiting until its reference is mended.
+        to no row: a copy that lacks such a row keeps it waiting until its reference is fixed.
         """,
       run: run
     )

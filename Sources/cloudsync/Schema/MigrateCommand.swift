@@ -54,8 +54,7 @@ enum MigrateCommand {
 
         A column that refers to a key without REFERENCES would keep the old integers, and joins would find
         nothing. Such columns are listed, and nothing is changed until each is named with --follow, which
-        gives it the new keys, or --leave; --dry-run exits with 1 while one is open. References inside
-        text or JSON are not found.
+        gives it the new keys, or --leave. References inside text or JSON are not found.
 
         Indexes of texts (FTS) and places (R*Tree) find rows by integers. Where one depends on a key that
         would change, nothing is done: keep the integer keys, or drop the index and its triggers, migrate,
@@ -66,6 +65,10 @@ enum MigrateCommand {
         the same option: each device then gives keys from ranges of its own, above all that it has seen, so
         that ORDER BY id, last_insert_rowid() and WHERE id = 1 work as before. The keys grow by billions and
         are not consecutive.
+
+        The exit code is 0 if all these tables can be synced then. It is 1 if nothing could be changed, or if
+        the keys were changed and something else stands in the way, which is told: --fix and --drop-unique
+        remove it. --dry-run exits as the run itself would.
         """,
       run: run
     )

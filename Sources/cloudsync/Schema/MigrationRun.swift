@@ -42,7 +42,7 @@ struct MigrationRun {
         tell(obstacles: plan.obstacles ?? [], word: "cannot be synced afterwards", console: console)
       }
       // As the run itself would.
-      if !plan.open.isEmpty { throw ToolError.negative }
+      if !plan.open.isEmpty || plan.obstacles?.isEmpty == false { throw ToolError.negative }
       return
     }
     if let first = plan.open.first {
@@ -62,7 +62,11 @@ struct MigrationRun {
       try obstacles(in: DatabaseFile(path: request.output ?? request.path, access: .readOnly))
     }
     plan.obstacles = left
-    if request.isJSON { return console.line(try JSONText.block(for: plan.report)) }
+    if request.isJSON {
+      console.line(try JSONText.block(for: plan.report))
+      if !left.isEmpty { throw ToolError.negative }
+      return
+    }
     for file in [request.output, request.keyMap].compactMap({ $0 }) {
       console.line("wrote \(file)")
     }
@@ -73,6 +77,7 @@ struct MigrationRun {
       return console.line("\(console.styled("passed", as: .good)): all of them can be synced")
     }
     tell(obstacles: left, word: "cannot be synced yet", console: console)
+    throw ToolError.negative
   }
 
   /// Throws if tables are synced: the cloud has their rows under the keys that they have.

@@ -32,7 +32,7 @@ enum BackgroundAndPushSamples {
 
   static func becomeActive(_ engine: SyncEngine) {
     // SAMPLE: CloudSyncSQLite/BackgroundAndPush.md
-    engine.session?.connectivityChanged()  // waits that have grown begin anew
+    engine.session?.connectivityChanged()  // the backoff starts again
     engine.fetchChanges()
     // SAMPLE: end
   }

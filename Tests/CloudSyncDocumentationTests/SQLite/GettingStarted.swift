@@ -1,9 +1,9 @@
 // SAMPLE: CloudSyncSQLite/GettingStarted.md
-import CloudSyncSQLite
-import CloudSyncSession
+public import CloudSyncSQLite
+public import CloudSyncSession
 
 /// Opens the app's database, and keeps its notes in sync.
-func openNotes(path: String, cloud: any OperationHandler) throws -> SyncEngine {
+public func openNotes(path: String, cloud: any OperationHandler) throws -> SyncEngine {
   let database = try DatabaseFile(path: path, createsFile: true)
   try database.execute(
     """

@@ -32,7 +32,10 @@ struct GettingStartedTests {
     try mac.execute("INSERT INTO notes(id, text) VALUES('6f9c', 'Buy milk')")
     for engine in engines { #expect(await engine.syncChanges().isDone) }
 
-    #expect(try engines[1].status(of: "6f9c", in: "notes") == .clean)
+    let phone = try DatabaseFile(path: "\(folder)/phone.sqlite")
+    let rows = try phone.query("SELECT text FROM notes WHERE id = '6f9c'")
+    #expect(rows.map { $0["text"] } == ["Buy milk"])
+    #expect(try engines[0].status(of: "6f9c", in: "notes") == .clean)  // the cloud has it
   }
 }
 // SAMPLE: end

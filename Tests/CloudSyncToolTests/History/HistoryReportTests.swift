@@ -155,4 +155,20 @@ struct HistoryReportTests {
       #expect(try repository.show(Revision(log[0].id)).changeset.id == log[0].id)
     }
   }
+
+  @Test(
+    "Writes the page that browser-check.py opens, and who wrote the row that it looks at",
+    .enabled(if: ProcessInfo.processInfo.environment["CLOUDSYNC_REPORT_FOLDER"] != nil)
+  )
+  func writesHistoryForABrowser() throws {
+    let folder = try #require(ProcessInfo.processInfo.environment["CLOUDSYNC_REPORT_FOLDER"])
+    try ToolHarness.run { bench in
+      let out = "\(folder)/history.html"
+      _ = Self.run(["report", try Self.fill(bench), "-o", out])
+      let commits = try Self.commits(try Self.page(out))
+      let idea = try #require(commits.first { $0.message == "Idea" }).id
+      let blame = "name='Apples'=\(idea) price=6=\(idea)\n"
+      try Data(blame.utf8).write(to: URL(fileURLWithPath: "\(folder)/history.blame"))
+    }
+  }
 }

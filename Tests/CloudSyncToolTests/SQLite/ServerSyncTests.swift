@@ -70,6 +70,7 @@ struct ServerSyncTests {
     var isEqual: Bool
     var rounds: Int
     var network: [String: Int]
+    var report: String
   }
 
   /// Runs the tool in a process of its own, where no other test's work is in front of its own.
@@ -173,12 +174,20 @@ struct ServerSyncTests {
         #expect(line.count <= 80, "\(line)")
       }
       #expect(await Self.tool(words + ["--faults", "none"]).code == 2)
+      #expect(!outcome.output.contains("sends a modify request"), "\(outcome)")
+      let files = Set(try FileManager.default.contentsOfDirectory(atPath: harness.path("demo")))
+      #expect(files.isSuperset(of: ["report.html", "phone.html", "laptop.jsonl"]), "\(files)")
+
+      let verbose = words.dropLast() + [harness.path("verbose"), "--verbose"]
+      let told = try await Self.process(Array(verbose), in: harness)
+      #expect(told.code == 0 && told.output.contains("sends a modify request"), "\(told)")
 
       let more = ["demo", "--server", "--json", "--keep", harness.path("json")]
       let script = try await Self.process(more, in: harness)
       let result = try JSONDecoder().decode(DemoReport.self, from: Data(script.output.utf8))
       #expect(script.code == 0 && result.isEqual && result.rounds == 8, "\(script)")
       #expect(result.network["requests", default: 0] > 16, "\(script)")
+      #expect(result.report == harness.path("json/report.html"), "\(script)")
     }
   }
 
