@@ -71,7 +71,7 @@ struct Merging {
   func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> MergePlan {
     let parent = try work.log.id(seq: row.parent)
     var beside = StateDelta()
-    if let parent {
+    if let parent, !HistoryMutant.undoneWithOthers.isPresent {
       beside = try WrittenBeside(work: work, merges: merges)
         .changes(beside: row, parent: parent, within: head)
     }

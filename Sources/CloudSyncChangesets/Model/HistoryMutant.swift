@@ -20,6 +20,8 @@ package enum HistoryMutant: String, Sendable, CaseIterable {
   case unsortedSettlement
   /// What two replicas have rebased is in no base.
   case countedTwice
+  /// What others wrote beside a commit is taken back with it.
+  case undoneWithOthers
 
   /// What a migration has only renamed is another column.
   case unseenRename

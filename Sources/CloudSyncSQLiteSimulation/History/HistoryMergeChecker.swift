@@ -4,7 +4,8 @@ import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
 
-/// Every commit follows from its parents, and every merge is what the specification makes of them.
+/// Every commit follows from its parents, every merge is what the specification makes of them, and what is taken back is
+/// as if it had never been.
 final class HistoryMergeChecker: SimulationChecker {
   let rule = "every merge is what the model makes of its parents"
 
@@ -17,6 +18,7 @@ final class HistoryMergeChecker: SimulationChecker {
     }
     do {
       var known: [ChangesetID: HistoryCommit] = [:]
+      var all: [HistoryCommit] = []
       let hasOneRule = models.count == 1 && devices.allSatisfy { $0.schema.tagRule == nil }
       var twins = MergeTwins(hasOneRule: hasOneRule)
       var renames = RenameNotes(schema: device.schema)
@@ -57,11 +59,46 @@ final class HistoryMergeChecker: SimulationChecker {
               + " \(differences.sorted().joined(separator: "; by the rules of others "))"
           }
         }
+        let reversal = Self.reversalDifference(
+          of: commit,
+          from: data,
+          devices: devices,
+          known: known,
+          all: all
+        )
+        if let text = reversal {
+          return "commit \(entry.id.short): \(text)"
+        }
         known[entry.id] = commit
+        all.append(commit)
         for model in models { model.add(commit: commit) }
       }
       return try Self.squashDifference(devices: devices, known: known)
     } catch { return "\((error as? HistoryFault)?.text ?? "\(error)")" }
+  }
+
+  /// What a commit that takes another one back has taken with it; nil if nothing.
+  private static func reversalDifference(
+    of commit: HistoryCommit,
+    from data: Commit,
+    devices: [ChangesetDevice],
+    known: [ChangesetID: HistoryCommit],
+    all: [HistoryCommit]
+  ) -> String? {
+    guard let id = data.header.reverts, let reverted = known[id],
+      // What is removed, rewritten or renamed between both nobody can hold against the rows.
+      all.allSatisfy(\.originals.isEmpty), devices.allSatisfy({ $0.schema.renames.isEmpty }),
+      devices.allSatisfy({ $0.history.withLock { !$0.hasCollected } })
+    else { return nil }
+    let reversal = HistoryReversal(
+      reverting: commit,
+      reverted: reverted,
+      commits: all,
+      rules: Set(devices.map(\.rules))
+    )
+    let settled = data.conflicts.filter { [.unique, .foreignKey, .check].contains($0.kind) }
+      .map { HistoryRowID(table: $0.table, key: $0.key) }
+    return reversal.difference(besides: Set(settled))
   }
 
   /// What another replica has otherwise at the commit that the history begins with; nil if nothing.
