@@ -28,13 +28,10 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let nullablePrimaryKey = Self("nullablePrimaryKey")
     /// Rows that two devices make on their own may break a unique key.
     public static let uniqueConstraintDisallowed = Self("uniqueConstraintDisallowed")
-<<<<<<< HEAD
     /// Rows that two devices make on their own may break a unique key of computed columns, and no policy can settle it.
     public static let computedUniqueConstraint = Self("computedUniqueConstraint")
-=======
     /// Rows that are inserted without a value are equal in a unique key, because its columns have constant defaults.
     public static let defaultInUniqueKey = Self("defaultInUniqueKey")
->>>>>>> 6b9a48ffb5e3411b56ef7deb40722b8548c51774
     /// A foreign key refers to a table that is not synchronized.
     public static let foreignKeyToUnsynchronizedTable = Self("foreignKeyToUnsynchronizedTable")
     /// The cloud cannot hold the table's name in any spelling.
