@@ -82,7 +82,13 @@ struct DatabaseArguments {
 
   /// The failure of an error that is about the file.
   func failure(for error: SyncEngineError) -> ToolError {
-    .failure("\(error.path ?? path): \(error.reason)")
+    let path = error.path ?? path
+    // The library knows commands, and not how a shell takes a path.
+    let reason = error.reason.replacing(
+      "“cloudsync detach”",
+      with: "“cloudsync detach \(path.argument)”"
+    )
+    return .failure("\(path): \(reason)")
   }
 
   // MARK: Tables

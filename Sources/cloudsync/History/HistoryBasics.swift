@@ -72,8 +72,7 @@ enum HistoryBasics {
     }
     if let reason = HistoryConnection.integerKeyReason(try repository.tablesWithIntegerKeys()) {
       target.console.note(
-        "warning: \(target.path): \(reason); before other copies join, remove the history, and migrate the keys"
-          + " with “cloudsync migrate”"
+        "warning: \(target.path): \(reason); before other copies join, \(HistoryConnection.keyMigration(of: target.path))"
       )
     }
     let start = log.first.map { ", first commit \($0.id.short)" } ?? ""

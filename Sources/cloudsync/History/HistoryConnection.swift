@@ -129,8 +129,14 @@ enum HistoryConnection {
     guard let reason = integerKeyReason(tables) else { return }
     throw ToolError.failure(
       "\(target.path): \(reason); add --unique-integer-keys \(tables.joined(separator: ",")) if only one copy"
-        + " inserts rows, or remove the history, and migrate the keys with “cloudsync migrate”"
+        + " inserts rows, or \(keyMigration(of: target.path))"
     )
+  }
+
+  /// The commands that give the rows of a database with a history keys of their own.
+  static func keyMigration(of path: String) -> String {
+    "remove the history with “cloudsync history remove \(path.argument)”, migrate the keys with “cloudsync migrate"
+      + " \(path.argument) --all”, and begin a history again"
   }
 
   /// Why integer keys of tables are in the way; nil if there are none.

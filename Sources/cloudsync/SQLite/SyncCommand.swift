@@ -55,7 +55,7 @@ enum SyncCommand {
         “PRAGMA legacy_alter_table = ON;”, and sync before anything else is edited.
 
         While nothing is to be done --watch holds no lock. While it reads edits and stores rows it holds that of a
-        writer, for milliseconds, and longer where thousands of rows come at once. sqlite3 waits for nobody and says
+        writer, for milliseconds, and for seconds where many thousands are edited at once. sqlite3 waits for nobody and says
         “database is locked”: begin with “.timeout 5000” there, or PRAGMA busy_timeout = 5000 in a program.
 
         A server is cloudsync-server, in Examples/Server. Its address is https://HOST, or http:// on this

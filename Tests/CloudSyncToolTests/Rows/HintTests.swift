@@ -38,6 +38,16 @@ struct HintTests {
         let begun = bench.tool("history", "init", "@\(name)", "--all")
         #expect(begun.code == 0 && begun.output.contains("1 row"), "\(begun)")
       }
+      try bench.sql("e.db", "CREATE TABLE t(id INTEGER PRIMARY KEY)", "SELECT 1")
+      let warned = bench.tool("history", "init", "@e.db", "--all")
+      #expect(warned.code == 0, "\(warned)")
+      for command in ["history remove e.db", "migrate e.db --all"] {
+        #expect(warned.errors.contains("“cloudsync \(command)”"), "\(warned)")
+        #expect(
+          bench.run(command.split(separator: " ").map { $0 == "e.db" ? "@e.db" : String($0) }).code
+            == 0
+        )
+      }
       try bench.sql("d.db", "CREATE VIEW v AS SELECT 1", "SELECT 1")
       #expect(!bench.tool("history", "init", "@d.db", "--tables", "v").errors.contains("migrate"))
     }

@@ -127,6 +127,7 @@ struct HeldRowToolTests {
         "\(failed)"
       )
       #expect(!failed.errors.contains("SELECT"), "\(failed)")
+      #expect(failed.errors.contains("“cloudsync detach a.db”"), "\(failed)")
       #expect(bench.tool("detach", "@a.db").code == 0)
       let again = bench.tool("sync", "@a.db", "--cloud", "@c", "--all", "--unique-newest", "u")
       #expect(again.code == 0, "\(again)")
