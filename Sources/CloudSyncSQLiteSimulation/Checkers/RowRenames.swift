@@ -125,10 +125,18 @@ struct RowRenames {
       return true
     }
     // Of what a migration has deleted unseen nobody has noted which life it was.
-    let ends = history.edits.map(\.edit)
-      .filter { $0.isDeletion && ($0.life == rename.life || $0.life == nil) }
+    let ends = history.edits
+      .filter { $0.edit.isDeletion && ($0.edit.life == rename.life || $0.edit.life == nil) }
     if ends.count < 2 { return false }
-    return deletes(rename.from.table) == .deleteWins || history.insertions.count > 1
+    if deletes(rename.from.table) == .deleteWins || history.insertions.count > 1 { return true }
+    // What somebody has edited and then deleted is gone with the old key, where nothing else has brought it further.
+    return ends.contains { end in
+      end.device != rename.device
+        && history.edits.contains {
+          $0.device == end.device && $0.edit.life == rename.life && !$0.edit.isDeletion
+            && $0.edit.time <= end.edit.time
+        }
+    }
   }
 
   /// Whether edits of the row under its old key may be older than what the row had that was deleted under the new key:
