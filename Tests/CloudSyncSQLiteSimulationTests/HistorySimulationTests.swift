@@ -68,6 +68,8 @@ struct HistorySimulationTests {
       of: [
         // Commits were put on top of a squash whose parents had not come: a state stood in for these, and they were lost.
         (176, "default"),
+        // A copied file brought triggers along, and nobody looked what they wrote.
+        (710_116, "default"),
         // What stood on a squash had a column's new name, and the model read the old one as the same column.
         (95_000_662, "default"),
         // A row that a merge had kept could not be deleted because of others, and nobody was told so.

@@ -90,7 +90,8 @@ extension ChangesetDevice {
     // Whoever looks at an old commit can only look.
     let detached = "SELECT count(*) FROM changesets_heads WHERE is_head = 2"
     if try isInstalled(connection: connection), try connection.integer(detached) > 0 { return }
-    let (schema, version, isWatched) = (schema, version, !triggers.kinds.isEmpty)
+    let (schema, version) = (schema, version)
+    let isWatched = history.withLock { !triggers.kinds.isEmpty || $0.hasTriggersOfSource }
     let made = try connection.transaction { () throws(SQLiteError) in
       var editor = RowEditor(connection: connection, schema: schema, version: version)
       var edited: [RowEdit] = []
@@ -160,6 +161,7 @@ extension ChangesetDevice {
     history.withLock { history in
       history.version = source.version
       history.wasOld = source.version != source.schema.newest
+      history.hasTriggersOfSource = !source.triggers.kinds.isEmpty
     }
   }
 }
