@@ -90,8 +90,9 @@ extension ChangesetDevice {
     // Whoever looks at an old commit can only look.
     let detached = "SELECT count(*) FROM changesets_heads WHERE is_head = 2"
     if try isInstalled(connection: connection), try connection.integer(detached) > 0 { return }
-    let (schema, version) = (schema, version)
-    let isWatched = history.withLock { !triggers.kinds.isEmpty || $0.hasTriggersOfSource }
+    // A copied file has the triggers of the device that it is from.
+    let copied = history.withLock { $0.hasDrawnCopy ? $0.source?.triggers.kinds : nil }
+    let isWatched = !triggers.kinds.isEmpty || copied?.isEmpty == false
     let made = try connection.transaction { () throws(SQLiteError) in
       var editor = RowEditor(connection: connection, schema: schema, version: version)
       var edited: [RowEdit] = []
@@ -161,7 +162,6 @@ extension ChangesetDevice {
     history.withLock { history in
       history.version = source.version
       history.wasOld = source.version != source.schema.newest
-      history.hasTriggersOfSource = !source.triggers.kinds.isEmpty
     }
   }
 }

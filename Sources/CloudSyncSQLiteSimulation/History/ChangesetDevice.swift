@@ -45,8 +45,6 @@ package final class ChangesetDevice: AcquaintedDevice {
     var hasCollected = false
     /// The device whose file others may have a copy of.
     weak var source: ChangesetDevice?
-    /// Whether the file is a copy of one with triggers of the app's, which write here too.
-    var hasTriggersOfSource = false
     /// What went wrong without having been made to.
     var failures: [String] = []
     var random: SeededRandom
