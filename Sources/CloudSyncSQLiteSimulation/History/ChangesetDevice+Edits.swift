@@ -89,10 +89,11 @@ extension ChangesetDevice {
   ) throws(SQLiteError) {
     // Whoever looks at an old commit can only look.
     let detached = "SELECT count(*) FROM changesets_heads WHERE is_head = 2"
-    if try isInstalled(connection: connection), try connection.integer(detached) > 0 { return }
+    let installed = "SELECT count(*) FROM sqlite_schema WHERE name = 'changesets_heads'"
+    if try connection.integer(installed) > 0, try connection.integer(detached) > 0 { return }
     // A copied file has the triggers of the device that it is from.
-    let copied = history.withLock { $0.hasDrawnCopy ? $0.source?.triggers.kinds : nil }
-    let isWatched = !triggers.kinds.isEmpty || copied?.isEmpty == false
+    let source = history.withLock { $0.hasDrawnCopy ? $0.source : nil }
+    let isWatched = !(triggers.kinds.isEmpty && source?.triggers.kinds.isEmpty ?? true)
     let made = try connection.transaction { () throws(SQLiteError) in
       var editor = RowEditor(connection: connection, schema: schema, version: version)
       var edited: [RowEdit] = []
@@ -115,10 +116,6 @@ extension ChangesetDevice {
       return edited
     }
     history.withLock { $0.edits += made }
-  }
-
-  private func isInstalled(connection: SQLiteConnection) throws(SQLiteError) -> Bool {
-    try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'changesets_heads'") > 0
   }
 
   private func make(
