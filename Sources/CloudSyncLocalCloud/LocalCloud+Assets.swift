@@ -19,10 +19,7 @@ extension LocalCloud {
   /// The folder in which the cloud keeps the files of an account's assets, each named by the digits of
   /// its digest; nil if it keeps none.
   public func assetFolder(of account: AccountIdentity) -> String? {
-    assetFolder.map { folder in
-      // A name of the user's choice never becomes a path.
-      "\(folder)/\(Hexadecimal.text(of: SHA256.digest(of: Array(account.value.utf8))))"
-    }
+    assetFolder.map { KeptAssetFolder(of: account, in: $0).path }
   }
 
   /// Keeps the bytes of an asset before the record that it belongs to is saved, as a server does with an
@@ -120,8 +117,9 @@ extension CloudEngine {
 
   /// A record whose assets are said to lie where they are now: the store may have been moved since they were saved.
   func located(_ record: Record) -> Record {
-    guard let assets = frame.assets else { return record }
-    return record.replacingAssets(assets.located)
+    guard let folder = frame.assetFolder else { return record }
+    // Most records have no assets: what is asked of an account's folder is asked where there are some.
+    return record.replacingAssets { KeptAssetFolder(of: frame.account, in: folder).located($0) }
   }
 }
 

@@ -107,15 +107,14 @@ public final class LocalCloud: Sendable {
   // MARK: Requests
 
   func frame(device: String, account: AccountIdentity, zoneID: ZoneID) -> RequestFrame {
-    var frame = RequestFrame(
+    RequestFrame(
       device: device,
       account: account,
       zoneID: zoneID,
       now: now(),
-      options: options
+      options: options,
+      assetFolder: assetFolder
     )
-    frame.assets = assetFolder(of: account).map { KeptAssetFolder(path: $0) }
-    return frame
   }
 
   /// Runs one request in one transaction; the store's troubles become errors of the request.

@@ -46,6 +46,14 @@ struct KeptAssetFolder {
 
   let path: String
 
+  init(path: String) { self.path = path }
+
+  /// The folder of an account among those of all accounts.
+  init(of account: AccountIdentity, in folder: String) {
+    // A name of the user's choice never becomes a path.
+    path = "\(folder)/\(Hexadecimal.text(of: SHA256.digest(of: Array(account.value.utf8))))"
+  }
+
   /// An asset whose file is here.
   func kept(_ asset: Asset) -> Asset {
     let name = Hexadecimal.text(of: asset.sha256)

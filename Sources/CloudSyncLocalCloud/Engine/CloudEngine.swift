@@ -11,8 +11,8 @@ struct RequestFrame: Sendable {
   var historyTokens: [ChangeToken] = []
   /// What is wrong with the files of records' assets; looked into, never iterated.
   var assetErrors: [RecordID: SyncError] = [:]
-  /// Where the files of the account's assets are kept now; nil if they stay where devices have them.
-  var assets: KeptAssetFolder?
+  /// Where the files of all accounts' assets are kept now; nil if they stay where devices have them.
+  var assetFolder: String?
 }
 
 /// CloudKit's rules, inside one transaction of a store.

@@ -155,10 +155,7 @@ enum SyncCommand {
     if server == nil, SamePath.isSame(target.path, as: cloud) {
       throw ToolError.usage("\(cloud) is the database itself; name another file for the cloud")
     }
-    let (tables, warnings, unsynced, policies, options) = try examine(
-      target: target,
-      arguments: arguments
-    )
+    let found = try examine(target: target, arguments: arguments)
     let place = try place(target: target)
     let zoneID = zoneName.map { ZoneID(name: $0) } ?? place?.zoneID ?? ZoneID(name: "Database")
     let request = Request(
@@ -167,11 +164,11 @@ enum SyncCommand {
       server: server,
       device: try device(arguments: arguments, path: target.path),
       zoneID: zoneID,
-      tables: tables,
-      warnings: warnings,
-      unsynced: unsynced,
-      policies: policies,
-      options: options,
+      tables: found.tables,
+      warnings: found.warnings,
+      unsynced: found.unsynced,
+      policies: found.policies,
+      options: found.options,
       enforcesForeignKeys: !arguments.has("--ignore-foreign-keys"),
       isWatching: arguments.has("--watch"),
       isVerifying: arguments.has("--verify"),
@@ -239,14 +236,20 @@ enum SyncCommand {
     )
   }
 
+  /// What a database says of the tables that are to be synchronized.
+  private struct Examination {
+    var tables: [String]
+    var warnings: [String]
+    var unsynced: UnsyncedTables
+    var policies: SyncPolicies
+    var options: SyncEngineOptions
+  }
+
   /// Looks whether the database can be synchronized, and finds out which tables are.
   private static func examine(
     target: DatabaseArguments,
     arguments: Arguments
-  ) throws -> (
-    tables: [String], warnings: [String], unsynced: UnsyncedTables, policies: SyncPolicies,
-    options: SyncEngineOptions
-  ) {
+  ) throws -> Examination {
     let database = try target.open(access: .readOnly)
     let names = try target.naming { try SyncEngine.tableNames(in: database) }
     let metadata = try target.naming { try SyncMetadata.read(from: database) }
@@ -273,9 +276,13 @@ enum SyncCommand {
     // Where this is a dry run it tells what stands in the way.
     if !arguments.has("--dry-run") { try target.refuse(violations: violations) }
     let areNamed = ["--tables", "--all", LeftTables.option.name].contains(where: arguments.has)
-    let unsynced = UnsyncedTables(of: names, besides: tables, areNamed: areNamed)
-    let warnings = violations.filter { $0.code == .defaultInUniqueKey }.map(\.reason)
-    return (tables, warnings, unsynced, policies, options)
+    return Examination(
+      tables: tables,
+      warnings: violations.filter { $0.code == .defaultInUniqueKey }.map(\.reason),
+      unsynced: UnsyncedTables(of: names, besides: tables, areNamed: areNamed),
+      policies: policies,
+      options: options
+    )
   }
 
   /// What the database was synced with before.
