@@ -156,7 +156,8 @@ struct WireHostileTests {
     for bad in [
       #"{"value":"x","type":"INT64"}"#, #"{"value":"1e999","type":"DOUBLE"}"#,
       #"{"value":"%","type":"BYTES"}"#, #"{"value":{},"type":"REFERENCE"}"#, #"{"type":"STRING"}"#,
-      #"{"value":{"sha256":"AA=="},"type":"ASSETID"}"#, "7",
+      #"{"value":{"sha256":"AA=="},"type":"ASSETID"}"#, "7", #"{"value":"x","type":"STRING_LIST"}"#,
+      #"{"value":["x",{"a":["b"]}],"type":"STRING_LIST"}"#, #"{"value":["x"],"type":"STRING"}"#,
     ] {
       let text = """
         {"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"t","records":[

@@ -66,6 +66,24 @@ struct WireValueTests {
     #expect(try returned(record)["f"] == value)
   }
 
+  @Test("48. Each of the first 256 characters comes back from each place of a text")
+  func everyPlace() throws {
+    for code in UInt32(0)..<256 {
+      let character = Character(try #require(Unicode.Scalar(code)))
+      let texts = (0..<18)
+        .map { place in
+          String(repeating: "a", count: place) + String(character)
+            + String(repeating: "é!", count: 17 - place)
+        }
+      let record = Record(
+        recordType: "Note",
+        recordID: RecordID(name: texts[Int(code % 18)], zoneID: Self.zone),
+        fields: ["f": .list(texts.map(FieldValue.string))]
+      )
+      #expect(try returned(record) == record, "\(code)")
+    }
+  }
+
   @Test("24. Whole numbers, numbers with a point and numbers of 64 bits stay what they are")
   func numbers() throws {
     let record = Record(

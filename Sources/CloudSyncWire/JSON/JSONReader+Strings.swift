@@ -3,54 +3,49 @@ import CloudSyncCore
 extension JSONReader {
   /// Reads text.
   package mutating func string() throws(WireError) -> String {
-    let (start, end, isPlain) = try skipQuotes()
-    let text =
-      if isPlain {
-        bytes[start..<end].withUnsafeBytes { UTF8Bytes.text($0) }
-      } else {
-        try unescaped(from: start, to: end).withUnsafeBytes { UTF8Bytes.text($0) }
-      }
+    skipSpace()
+    let start = index + 1
+    // Most text has no escapes; it is found and taken in one go.
+    let plain: (text: String?, end: Int)? = bytes.withUnsafeBytes { bytes in
+      guard start < bytes.count, bytes[start - 1] == UInt8(ascii: "\"") else { return nil }
+      let end = JSONText.endOfPlain(bytes, from: start)
+      guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
+      return (UTF8Bytes.text(UnsafeRawBufferPointer(rebasing: bytes[start..<end])), end)
+    }
+    let text: String?
+    if let plain {
+      index = plain.end + 1
+      text = plain.text
+    } else {
+      let place = try skipQuotes()
+      let bytes = try unescaped(from: place.start, to: place.end)
+      text = bytes.withUnsafeBytes { UTF8Bytes.text($0) }
+    }
     guard let text else { throw WireError("the text is not UTF-8", at: start) }
     return text
   }
 
   mutating func skipString() throws(WireError) { _ = try skipQuotes() }
 
-  /// Goes behind the closing quote; tells where the text lies, and whether nothing in it is escaped.
-  private mutating func skipQuotes() throws(WireError) -> (start: Int, end: Int, isPlain: Bool) {
+  /// Goes behind the closing quote; tells where the text lies.
+  private mutating func skipQuotes() throws(WireError) -> (start: Int, end: Int) {
     skipSpace()
     guard next == UInt8(ascii: "\"") else { throw failure("text in quotes is missing") }
     index += 1
     let start = index
-    var isPlain = true
     while index < bytes.count {
-      index = endOfPlainText(from: index)
+      index = bytes.withUnsafeBytes { JSONText.endOfPlain($0, from: index) }
       if index == bytes.count { break }
       switch bytes[index] {
       case UInt8(ascii: "\""):
         index += 1
-        return (start, index - 1, isPlain)
-      case UInt8(ascii: "\\"):
-        isPlain = false
-        index += 2
+        return (start, index - 1)
+      case UInt8(ascii: "\\"): index += 2
       default: throw failure("a control character is not escaped")
       }
     }
     index = min(index, bytes.count)
     throw failure("the text ends within quotes")
-  }
-
-  /// The place of the first byte that does not stand for itself: a quote, a backslash or a control character.
-  private func endOfPlainText(from start: Int) -> Int {
-    bytes.withUnsafeBufferPointer { bytes in
-      var place = start
-      while place < bytes.count {
-        let byte = bytes[place]
-        if byte == 0x22 || byte == 0x5c || byte < 0x20 { break }
-        place += 1
-      }
-      return place
-    }
   }
 
   private func unescaped(from start: Int, to end: Int) throws(WireError) -> [UInt8] {

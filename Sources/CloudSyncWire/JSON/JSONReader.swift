@@ -74,7 +74,6 @@ package struct JSONReader {
     try open(UInt8(ascii: "{"))
     if !skip(UInt8(ascii: "}")) {
       repeat {
-        skipSpace()
         let name = try string()
         try expect(UInt8(ascii: ":"))
         try member(&self, name)
@@ -99,6 +98,22 @@ package struct JSONReader {
     depth -= 1
   }
 
+  /// Reads a value whose meaning may be wrong, which concerns nothing behind it: the reader goes on there in any case.
+  ///
+  /// - Parameter read: Reads the value.
+  /// - Returns: The value, or what is wrong with it.
+  /// - Throws: What is wrong with the bytes, if they are no JSON.
+  package mutating func apart<Value>(
+    _ read: (inout JSONReader) throws(WireError) -> Value
+  ) throws(WireError) -> Result<Value, WireError> {
+    let start = self
+    do throws(WireError) { return .success(try read(&self)) } catch {
+      self = start
+      try skipValue()
+      return .failure(error)
+    }
+  }
+
   /// Skips a value, and returns a reader of it: what it means may depend on what follows.
   package mutating func deferred() throws(WireError) -> JSONReader {
     skipSpace()
@@ -111,8 +126,7 @@ package struct JSONReader {
   package mutating func skipValue() throws(WireError) {
     skipSpace()
     switch next {
-    case UInt8(ascii: "{"):
-      try object { (reader, _) throws(WireError) in try reader.skipValue() }
+    case UInt8(ascii: "{"): try skipObject()
     case UInt8(ascii: "["):
       try array { (reader) throws(WireError) in try reader.skipValue() }
     case UInt8(ascii: "\""): try skipString()
@@ -121,6 +135,20 @@ package struct JSONReader {
     case UInt8(ascii: "n"): try word("null")
     default: _ = try number()
     }
+  }
+
+  /// Skips an object, without a text for each name.
+  private mutating func skipObject() throws(WireError) {
+    try open(UInt8(ascii: "{"))
+    if !skip(UInt8(ascii: "}")) {
+      repeat {
+        try skipString()
+        try expect(UInt8(ascii: ":"))
+        try skipValue()
+      } while skip(UInt8(ascii: ","))
+      try expect(UInt8(ascii: "}"))
+    }
+    depth -= 1
   }
 
   // MARK: Scalars

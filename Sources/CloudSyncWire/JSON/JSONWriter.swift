@@ -8,6 +8,7 @@ package struct JSONWriter {
 
   package init(reserving count: Int = 256) { bytes.reserveCapacity(count) }
 
+  @inline(__always)
   private mutating func append(_ text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
@@ -46,25 +47,33 @@ package struct JSONWriter {
     isFirst = false
   }
 
-  /// Writes the name of a member; its value follows.
-  package mutating func name(_ name: String) {
+  /// Writes the name of a member, which needs no escape; its value follows.
+  package mutating func name(_ name: StaticString) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    append(name)
+    append("\":")
+  }
+
+  /// Writes the name of a member that users have named; its value follows.
+  package mutating func name(ofField name: String) {
     separate()
     string(name)
     bytes.append(UInt8(ascii: ":"))
   }
 
-  package mutating func member(_ name: String, _ value: String?) {
+  package mutating func member(_ name: StaticString, _ value: String?) {
     guard let value else { return }
     self.name(name)
     string(value)
   }
 
-  package mutating func member(_ name: String, _ value: Int64) {
+  package mutating func member(_ name: StaticString, _ value: Int64) {
     self.name(name)
-    raw("\(value)")
+    raw(String(value))
   }
 
-  package mutating func member(_ name: String, _ value: Bool) {
+  package mutating func member(_ name: StaticString, _ value: Bool) {
     self.name(name)
     bool(value)
   }
@@ -80,14 +89,13 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     UTF8Bytes.with(text) { text in
       var start = 0
-      for place in text.indices {
-        let byte = text[place]
-        if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
-        bytes.append(contentsOf: text[start..<place])
-        start = place + 1
-        escape(byte)
+      while true {
+        let end = JSONText.endOfPlain(text, from: start)
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<end]))
+        guard end < text.count else { return }
+        escape(text[end])
+        start = end + 1
       }
-      bytes.append(contentsOf: text[start...])
     }
     bytes.append(UInt8(ascii: "\""))
   }

@@ -103,10 +103,11 @@ package struct WireLookup: Sendable {
     try reader.object { (reader, name) throws(WireError) in
       guard name == "records" else { return try reader.skipValue() }
       try reader.array { (reader) throws(WireError) in
-        var element = try reader.deferred()
-        do throws(WireError) {
-          items.append(.success(try WireItem(in: zoneID, with: assets, from: &element)))
-        } catch { items.append(.failure(error)) }
+        items.append(
+          try reader.apart { (reader) throws(WireError) in
+            try WireItem(in: zoneID, with: assets, from: &reader)
+          }
+        )
       }
     }
     try reader.end()

@@ -8,7 +8,9 @@ extension WireZoneChanges {
     of result: Result<FetchOperation.Response, SyncError>,
     with assets: (Asset) -> WireAsset = { WireAsset($0) }
   ) -> [UInt8] {
-    var writer = JSONWriter(reserving: 4_096)
+    var count = 1
+    if case .success(let page) = result { count += page.changedRecords.count }
+    var writer = JSONWriter(reserving: 256 * count)
     writer.object { writer in
       writer.name("zones")
       writer.array([result]) { writer, result in
@@ -120,18 +122,18 @@ extension WireZoneChanges {
     into page: inout FetchOperation.Response,
     with assets: @escaping (WireAsset) -> Asset?
   ) throws(WireError) {
-    var whole = try reader.deferred()
-    let again = whole
+    let start = reader
+    let result = try reader.apart { (reader) throws(WireError) in
+      try WireItem(in: zoneID, with: assets, from: &reader)
+    }
     let item: WireItem
-    do throws(WireError) {
-      item = try WireItem(in: zoneID, with: assets, from: &whole)
-    } catch {
-      let recordID = try Self.recordID(of: again, in: zoneID)
+    do throws(WireError) { item = try result.get() } catch {
+      let recordID = try Self.recordID(of: start, in: zoneID)
       let reason = SyncError(.invalidArguments, "the record cannot be read: \(error)")
       page.failures.append(ItemFailure(recordID, reason))
       return
     }
-    guard let name = item.name else { throw whole.failure("a record has no name") }
+    guard let name = item.name else { throw start.failure("a record has no name") }
     let recordID = RecordID(name: name, zoneID: zoneID)
     if let failure = item.failure {
       page.failures.append(ItemFailure(recordID, WireErrorTable.error(of: failure)))

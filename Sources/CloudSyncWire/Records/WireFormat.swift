@@ -49,7 +49,7 @@ package struct WireFormat: Sendable, Hashable {
 
 extension Location {
   /// The numbers of the API's location, by their names.
-  var numbers: [(name: String, value: Double?)] {
+  var numbers: [(name: StaticString, value: Double?)] {
     [
       ("latitude", latitude), ("longitude", longitude), ("altitude", altitude),
       ("horizontalAccuracy", horizontalAccuracy), ("verticalAccuracy", verticalAccuracy),

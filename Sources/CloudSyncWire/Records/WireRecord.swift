@@ -66,7 +66,7 @@ package enum WireRecord {
     writer.name("fields")
     writer.object { writer in
       for field in record.fields {
-        writer.name(field.name)
+        writer.name(ofField: field.name)
         let isEncrypted = record.storage.isEncrypted(field.name)
         WireValue.write(
           field.value,
@@ -79,7 +79,7 @@ package enum WireRecord {
   }
 
   private static func writeDate(
-    _ name: String,
+    _ name: StaticString,
     _ date: Timestamp?,
     to writer: inout JSONWriter
   ) {

@@ -54,8 +54,7 @@ extension WireValue {
 
     func value(type: String?, from reader: inout JSONReader) throws(WireError) -> FieldValue? {
       guard let type else { return try untyped(from: &reader) }
-      if type.hasSuffix("_LIST") {
-        let element = String(type.dropLast(5))
+      if let element = Self.elementType(of: type) {
         var values: [FieldValue] = []
         var isKnown = true
         try reader.array { (reader) throws(WireError) in
@@ -68,6 +67,12 @@ extension WireValue {
         return isKnown ? .list(values) : nil
       }
       return try single(type: type, from: &reader)
+    }
+
+    /// The type of a list's elements; nil if the type is that of one value.
+    private static func elementType(of type: String) -> String? {
+      guard type.utf8.last == UInt8(ascii: "T"), type.hasSuffix("_LIST") else { return nil }
+      return String(type.dropLast(5))
     }
 
     /// An empty list has no type; nothing else is sent without one.

@@ -48,9 +48,9 @@ package enum WireValue {
     case .null, .redacted: writer.null()
     case .string(let text): writer.string(text)
     // In quotes: not every reader has numbers of 64 bits.
-    case .int64(let number): writer.string("\(number)")
+    case .int64(let number): writer.string(String(number))
     case .double(let number): writeDouble(number, to: &writer)
-    case .timestamp(let timestamp): writer.raw("\(WireTime.milliseconds(timestamp))")
+    case .timestamp(let timestamp): writer.raw(String(WireTime.milliseconds(timestamp)))
     case .data(let data): writer.string(data.base64EncodedString())
     case .reference(let reference): write(reference, to: &writer)
     case .asset(let asset): assets(asset).write(to: &writer)
@@ -127,7 +127,11 @@ package struct WireAsset: Sendable, Hashable {
       if let byteCount { writer.member("size", byteCount) }
       writer.member("receipt", receipt)
       writer.member("downloadURL", downloadURL)
-      for name in Self.opaqueNames { writer.member(name, opaque[name]) }
+      for name in Self.opaqueNames {
+        guard let value = opaque[name] else { continue }
+        writer.name(ofField: name)
+        writer.string(value)
+      }
     }
   }
 
