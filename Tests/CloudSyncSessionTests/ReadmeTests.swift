@@ -52,36 +52,19 @@ enum HistorySample {
 import CloudSyncSession
 
 func openSession(_ handler: any OperationHandler, over store: Store) throws -> CloudSyncSession {
-  let session: CloudSyncSession
-  if let bytes = store.journal {  // what an earlier process left, unsent edits included
-    session = CloudSyncSession(restoring: try SyncArchive(bytes), operationHandler: handler)
-  } else {
-    session = CloudSyncSession(operationHandler: handler, zoneID: ZoneID(name: "Notes"))
-  }
+  let session = try CloudSyncSession(
+    journal: store.journal,  // what an earlier process left, unsent edits included
+    operationHandler: handler,
+    zoneID: ZoneID(name: "Notes")
+  )
   store.beginJournal()  // a new file, to replace the old one when it has its first bytes
   session.journal { bytes in store.appendToJournal(bytes) }  // and flush them
-  session.fetchWorkCompletedSubject.sink { _, page in  // in one transaction, the token included
-    if page.isBeginning { store.forgetNames() }  // a fetch of everything begins
-    let records = page.recordsToStore { store.record($0) }  // pages hold whole records
-    store.save(records, delete: page.deletedRecordIDs, token: page.changeToken)
-    store.name(page.namedRecordIDs)  // also what could not be read: it is there
-    // What the cloud had, and neither a page nor a completion has named since, is gone.
-    if page.startedOver, page.isLast { store.deleteUnnamed() }
-  }
-  // What was sent, with new change tags.
-  @Sendable func keep(_ response: ModifyOperation.Response) {
-    let records = response.recordsToStore { store.record($0) }
-    store.save(records, delete: response.deletedRecordIDs, token: nil)
-    store.name(response.namedRecordIDs)  // a page made before may not have it
-  }
-  session.modifyWorkCompletedSubject.sink { _, response in keep(response) }
-  session.parkedSubject.sink { change in  // what became of a record that was rejected at first
-    switch change {
-    case .saved(let record): keep(.init(savedRecords: [record]))
-    case .alreadyInCloud(let record): keep(.init(alreadyInCloud: [record]))
-    case .deleted(let recordID): keep(.init(deletedRecordIDs: [recordID]))
-    case .refused, .dropped: break
-    }
+  session.cloudChangesSubject.sink { change in  // in one transaction, the token included
+    if change.isBeginning { store.forgetNames() }  // a fetch of everything begins
+    let records = change.recordsToStore { store.record($0) }
+    store.save(records, delete: change.deletedRecordIDs, token: change.changeToken)
+    store.name(change.namedRecordIDs)
+    if change.isEnd { store.deleteUnnamed() }  // what nothing has named since is gone
   }
   session.start()
   let token = store.changeToken
@@ -100,16 +83,8 @@ func save(
 }
 
 func visibleRecords(_ session: CloudSyncSession, _ store: Store) -> [RecordID: Record] {
-  let state = session.state
-  var edits = state.parkedRecords.map { ($0.recordID, $0.edit) }
-  edits += state.returningRecords.map { ($0.recordID, $0.edit) }
-  for operation in state.modifyQueue {
-    edits += operation.records.map { ($0.recordID, $0) }
-    edits += operation.recordIDsToDelete.map { ($0, nil) }
-  }
-  // The cloud's, and over them the edits.
-  return edits.reduce(into: store.records) { visible, edit in
-    visible[edit.0] = edit.1?.merged(into: visible[edit.0])
+  session.state.unsentEdits.reduce(into: store.records) { visible, edit in
+    visible[edit.recordID] = edit.applied(to: visible[edit.recordID])
   }
 }
 // README: end

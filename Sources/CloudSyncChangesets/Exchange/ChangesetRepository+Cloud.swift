@@ -32,6 +32,22 @@ extension ChangesetRepository {
     }
   }
 
+  /// Why the unique keys of a table stand in the way of copies; nil if they do not.
+  ///
+  /// Each copy would park another of two rows that are equal in a computed key.
+  package func computedKeyReason() throws(ChangesetError) -> String? {
+    try read { (work) throws(ChangesetError) in
+      let schema = try CaptureInstallation(connection: work.connection).readSchema()
+      for tracked in work.tables.tables {
+        let table = schema.table(named: tracked.name)
+        guard let key = table?.computedUniqueKeys.first else { continue }
+        return "a unique key of table “\(tracked.name)” looks at computed columns (\(key)), so that"
+          + " copies cannot agree which of two rows keeps its place; remove that key"
+      }
+      return nil
+    }
+  }
+
   /// The name of the user's own zone that the history was synced with; nil if there is none.
   package func zoneName() throws(ChangesetError) -> String? { try RemoteState.ownZone(in: self) }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// An event-sourced sync session: it queues edits and fetches, sends them through a handler one
 /// request at a time, and survives everything that a cloud answers.
 ///
@@ -55,6 +61,12 @@ public final class CloudSyncSession: Sendable {
   public var progressSubject: SyncSubject<SyncProgress> { outputs.publishers.progress }
   /// What became of parked records after their operations had completed without them.
   public var parkedSubject: SyncSubject<ParkedChange> { outputs.publishers.parked }
+  /// What the cloud has now, for a storage layer that keeps that: every page, completion and parked record that got
+  /// through, in order.
+  ///
+  /// Each says the same as the page, completion or ``ParkedChange`` that is published beside it. Pages that are to
+  /// be acknowledged have their names in ``fetchWorkCompletedSubject`` alone.
+  public var cloudChangesSubject: SyncSubject<CloudChange> { outputs.publishers.cloudChanges }
 
   // MARK: Parts
 
@@ -167,6 +179,52 @@ public final class CloudSyncSession: Sendable {
     }
     let event = SyncEvent.restored(nonce: environment.nonce(), configuration: restored)
     inbox.post(.event(event, .call), isReset: true)
+  }
+
+  /// Goes on with a session from its journal, or creates one if there is none yet.
+  ///
+  /// - Parameters:
+  ///   - journal: The bytes of a snapshot or a journal, if an earlier process has left any.
+  ///   - operationHandler: Does the input and output.
+  ///   - zoneID: The zone to sync; every record must belong to it.
+  ///   - configuration: Limits, budgets and policies; by default those that were stored, with the
+  ///     handler's present limits.
+  ///   - resolver: Decides about conflicts; by default the fields that the app has set win, all
+  ///     others stay as the server has them.
+  ///   - environment: Clock, threads, timer and randomness; the real ones by default.
+  /// - Throws: What is wrong with the bytes, and where; also that they are of another zone.
+  public convenience init(
+    journal: Data?,
+    operationHandler: any OperationHandler,
+    zoneID: ZoneID,
+    configuration: SyncConfiguration? = nil,
+    resolver: ConflictResolver = .fieldwise(default: .client),
+    environment: SyncEnvironment = .live
+  ) throws(CodedError) {
+    guard let journal else {
+      self.init(
+        operationHandler: operationHandler,
+        zoneID: zoneID,
+        configuration: configuration ?? SyncConfiguration(),
+        resolver: resolver,
+        environment: environment
+      )
+      return
+    }
+    let archive = try SyncArchive(journal)
+    guard archive.state.zoneID == zoneID else {
+      throw CodedError(
+        place: "the journal",
+        reason: "it is of the zone “\(archive.state.zoneID.name)”, not of “\(zoneID.name)”"
+      )
+    }
+    self.init(
+      restoring: archive,
+      operationHandler: operationHandler,
+      configuration: configuration,
+      resolver: resolver,
+      environment: environment
+    )
   }
 
   /// Goes on with a session from the bytes of a snapshot or a journal, and resolves conflicts with a function of client

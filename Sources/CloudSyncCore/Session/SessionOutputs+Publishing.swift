@@ -74,6 +74,7 @@ extension SessionOutputs {
     switch note {
     case .modifyCompleted(let operation, let response):
       publishers.modifyCompleted.send((operation, response))
+      publish { CloudChange(response) }
       complete(operation.id) { $0.modify?(.success(response)) }
     case .modifyFailed(let operation, let error, let response):
       var error = error
@@ -83,12 +84,21 @@ extension SessionOutputs {
     case .fetchPage(let operation, let response):
       if !response.isEmpty { pagesOfNews.withLock { $0 += 1 } }
       publishers.fetchedPages.send((operation, response))
+      publish { CloudChange(response) }
       if response.isLast { complete(operation.id) { $0.fetch?(.success(response)) } }
     case .fetchFailed(let operation, let error):
       publishers.failed.send((.fetch(operation), error))
       fail(operation.id, with: error)
-    case .parked(let change): publishers.parked.send(change)
+    case .parked(let change):
+      publishers.parked.send(change)
+      publish { CloudChange(change) }
     }
+  }
+
+  private func publish(_ change: () -> CloudChange?) {
+    // Nobody may want them, and each is some arrays.
+    guard publishers.cloudChanges.hasSubscribers, let change = change() else { return }
+    publishers.cloudChanges.send(change)
   }
 
   /// Ends an operation of which the state does not know.

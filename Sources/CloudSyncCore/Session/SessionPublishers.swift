@@ -11,6 +11,7 @@ struct SessionPublishers: Sendable {
   let zone = SyncSubject<ZoneState>(replaysLast: true)
   let progress = SyncSubject<SyncProgress>(replaysLast: true)
   let parked = SyncSubject<ParkedChange>()
+  let cloudChanges = SyncSubject<CloudChange>()
 
   init(state first: SyncState) {
     state = SyncSubject(replaysLast: true)

@@ -145,23 +145,45 @@ extension SyncState {
   /// Whether a record is parked.
   package func isParked(recordID: RecordID) -> Bool { parked.entries[recordID] != nil }
 
-  /// A record that was set aside, and is on its way again.
-  public struct ReturningRecord: Sendable, Hashable {
-    /// The record.
-    public let recordID: RecordID
-    /// The edit that is sent; nil for a deletion.
-    public let edit: Record?
-  }
-
   /// The records that were parked and are sent again, until they are saved or parked once more.
   ///
   /// The operation that they came with has completed without them, so ``modifyQueue`` does not have
   /// them; a later edit of such a record is merged into it and listed there as well.
   ///
   /// - Complexity: O(*n*) in the number of records in a request and of those that return.
-  public var returningRecords: [ReturningRecord] {
+  public var returningRecords: [UnsentEdit] {
     (modify.batch.filter(\.wasParked) + Array(parked.returning))
-      .map { ReturningRecord(recordID: $0.recordID, edit: $0.edit) }
+      .map { UnsentEdit(recordID: $0.recordID, edit: $0.edit) }
+  }
+
+  // MARK: Unsent edits
+
+  /// An edit that the cloud does not have yet, as far as the session knows.
+  public struct UnsentEdit: Sendable, Hashable {
+    /// The record.
+    public let recordID: RecordID
+    /// What is sent; nil for a deletion.
+    public let edit: Record?
+
+    /// The record as the user sees it.
+    ///
+    /// - Parameter record: The record as the cloud has it, with the edits before this one; nil if there is none.
+    /// - Returns: The record with the edit; nil if the edit deletes it.
+    public func applied(to record: Record?) -> Record? { edit?.merged(into: record) }
+  }
+
+  /// All edits that the cloud does not have yet: parked, returning and queued, in the order in which they are to be
+  /// applied to what the cloud has.
+  ///
+  /// - Complexity: O(*n* log *n*) in their number.
+  public var unsentEdits: [UnsentEdit] {
+    var edits = parkedRecords.map { UnsentEdit(recordID: $0.recordID, edit: $0.edit) }
+    edits += returningRecords
+    for operation in modifyQueue {
+      edits += operation.records.map { UnsentEdit(recordID: $0.recordID, edit: $0) }
+      edits += operation.recordIDsToDelete.map { UnsentEdit(recordID: $0, edit: nil) }
+    }
+    return edits
   }
 
   // MARK: Waits

@@ -94,7 +94,7 @@ struct TableCheck {
   private func repairableViolations() -> [SchemaViolation] {
     let columns = columnsWithoutDefault
     let restricting = table.restrictingUniqueKeys
-    let keys = restricting.filter { !policy.allowsUniqueKeys || !isSearchable($0) }
+    let keys = restricting.filter { !policy.allowsUniqueKeys || !table.isSearchable($0) }
     let removable = keys.filter { !schema.needs($0, of: table) }
     // A default would give all rows that lack a value the same one, which a unique key takes for one that was entered.
     let repairable = columns.filter { table.uniqueKey(of: $0, among: restricting) == nil }
@@ -136,13 +136,13 @@ struct TableCheck {
       + keys.map { key in
         let column = key.list
         return table.violation(
-          isSearchable(key) ? .uniqueConstraintDisallowed : .computedUniqueConstraint,
+          table.isSearchable(key) ? .uniqueConstraintDisallowed : .computedUniqueConstraint,
           column: column,
           reason:
             "\(key.isConstraint ? "A UNIQUE constraint" : "Unique index \(key.name.quotedName)")"
             + " on \(table.described(column)) can be broken by rows that two devices make on their"
             + " own; "
-            + (isSearchable(key)
+            + (table.isSearchable(key)
               ? "give the table a policy for unique keys, or remove it."
               : "it looks at computed columns, which no policy can settle: remove it."),
           sql: removable.contains(key) ? droppingSQL : nil
@@ -174,12 +174,6 @@ struct TableCheck {
         isWarning: true
       )
     }
-  }
-
-  /// Whether it can be told which row holds another's values of a key: computed ones cannot be.
-  private func isSearchable(_ key: TableSchema.UniqueKey) -> Bool {
-    guard let search = UniqueKeySearch(key, of: table) else { return false }
-    return search.columns.allSatisfy { table.column(named: $0)?.isGenerated == false }
   }
 
   /// Columns that a row of somebody who does not know them leaves without a value.

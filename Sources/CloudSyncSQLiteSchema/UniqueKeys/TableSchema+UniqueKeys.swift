@@ -15,6 +15,17 @@ extension TableSchema {
     }
   }
 
+  /// Whether it can be told which row holds another's values of a key: computed ones cannot be.
+  func isSearchable(_ key: UniqueKey) -> Bool {
+    guard let search = UniqueKeySearch(key, of: self) else { return false }
+    return search.columns.allSatisfy { column(named: $0)?.isGenerated == false }
+  }
+
+  /// Unique keys of computed columns, by their columns: no policy settles rows of two copies that are equal in one.
+  package var computedUniqueKeys: [String] {
+    restrictingUniqueKeys.filter { !isSearchable($0) }.map(\.list)
+  }
+
   /// The one of some unique keys that looks at a column's value; nil if none does.
   func uniqueKey(of column: Column, among keys: [UniqueKey]) -> UniqueKey? {
     keys.first { key in

@@ -75,6 +75,9 @@ enum HistoryBasics {
         "warning: \(target.path): \(reason); before other copies join, \(HistoryConnection.keyMigration(of: target.path))"
       )
     }
+    if let reason = try repository.computedKeyReason() {
+      target.console.note("warning: \(target.path): before other copies join: \(reason)")
+    }
     let start = log.first.map { ", first commit \($0.id.short)" } ?? ""
     target.console.line(
       "\(target.path): \(Phrase.count(tables.count, "table")), \(Phrase.count(rows, "row"))\(start) on"

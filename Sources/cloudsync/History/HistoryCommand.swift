@@ -61,7 +61,12 @@ struct HistoryTarget {
   /// Runs a body whose errors are about the file, and names it in them.
   func naming(_ body: () throws -> Void) throws {
     do { try body() } catch let error as ChangesetError {
-      throw ToolError.failure("\(error.path ?? path): \(error.reason)\(advice(for: error))")
+      // The library knows commands, and not how a shell takes a path.
+      let reason = error.reason.replacing(
+        "“rescan”",
+        with: "“cloudsync history rescan \(path.argument)”"
+      )
+      throw ToolError.failure("\(error.path ?? path): \(reason)\(advice(for: error))")
     } catch let error as SyncEngineError {
       throw ToolError.failure("\(error.path ?? path): \(error.reason)")
     }

@@ -123,8 +123,11 @@ enum HistoryConnection {
     return place
   }
 
-  /// Throws if tables have integer keys that copies would give to rows of their own, before anything is created.
+  /// Throws if tables have keys that copies would give to rows of their own, before anything is created.
   private static func checkKeys(target: HistoryTarget, _ repository: ChangesetRepository) throws {
+    if let reason = try repository.computedKeyReason() {
+      throw ToolError.failure("\(target.path): \(reason)")
+    }
     let tables = try repository.tablesWithIntegerKeys()
     guard let reason = integerKeyReason(tables) else { return }
     throw ToolError.failure(

@@ -29,21 +29,13 @@ private final class KillableProcess: Sendable {
     dyingAfter last: Int
   ) throws {
     let handler = KillableHandler(cloud) { [life] in life.withLock { $0.isAlive } }
-    if let bytes {
-      session = CloudSyncSession(
-        restoring: try SyncArchive(bytes),
-        operationHandler: handler,
-        resolver: .client,
-        environment: world.environment
-      )
-    } else {
-      session = CloudSyncSession(
-        operationHandler: handler,
-        zoneID: SessionHarness.zoneID,
-        resolver: .client,
-        environment: world.environment
-      )
-    }
+    session = try CloudSyncSession(
+      journal: bytes,
+      operationHandler: handler,
+      zoneID: SessionHarness.zoneID,
+      resolver: .client,
+      environment: world.environment
+    )
     session.journal { [life] bytes in
       life.withLock { life in
         guard life.isAlive else { return }

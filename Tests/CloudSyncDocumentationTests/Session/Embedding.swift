@@ -20,12 +20,11 @@ enum EmbeddingSamples {
     _ journalFile: any SampleFile
   ) throws -> CloudSyncSession {
     // SAMPLE: CloudSyncCore/Embedding.md
-    let session: CloudSyncSession
-    if let bytes = storedJournal {
-      session = CloudSyncSession(restoring: try SyncArchive(bytes), operationHandler: handler)
-    } else {
-      session = CloudSyncSession(operationHandler: handler, zoneID: ZoneID(name: "Notes"))
-    }
+    let session = try CloudSyncSession(
+      journal: storedJournal,
+      operationHandler: handler,
+      zoneID: ZoneID(name: "Notes")
+    )
     session.journal { bytes in journalFile.append(bytes) }
     // SAMPLE: end
     return session

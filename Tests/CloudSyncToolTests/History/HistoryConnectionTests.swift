@@ -116,6 +116,43 @@ struct HistoryConnectionTests {
     }
   }
 
+  @Test(
+    "Unique keys of computed columns: init warns, and sync refuses, also of one that came later"
+  )
+  func computedKeys() throws {
+    try ToolHarness.run { bench in
+      let schema = """
+        CREATE TABLE t(id TEXT NOT NULL PRIMARY KEY, mail TEXT, low TEXT AS (lower(mail)) STORED);
+        CREATE UNIQUE INDEX mails ON t(low)
+        """
+      try bench.sql("a.db", schema, "SELECT 1")
+      let begun = bench.tool("history", "init", "@a.db", "--all")
+      #expect(
+        begun.code == 0 && begun.errors.contains("looks at computed columns (low)"),
+        "\(begun)"
+      )
+      let refused = sync(bench, "a.db", "x.cloud", "--create")
+      #expect(refused.code == 1 && refused.errors.contains("remove that key"), "\(refused)")
+      #expect(try bench.files() == ["a.db"])
+      try bench.sql("a.db", "DROP INDEX mails", "SELECT 1")
+      let changed = bench.tool("history", "status", "@a.db")
+      #expect(changed.code == 1 && changed.errors.contains("history rescan"), "\(changed)")
+      #expect(bench.tool("history", "rescan", "@a.db").code == 0)
+      #expect(sync(bench, "a.db", "x.cloud", "--create").code == 0)
+
+      try bench.sql(
+        "a.db",
+        "CREATE UNIQUE INDEX mails ON t(low); INSERT INTO t VALUES('a', 'A')",
+        "SELECT 1"
+      )
+      #expect(bench.tool("history", "rescan", "@a.db").code == 0)
+      #expect(sync(bench, "a.db", "x.cloud").errors.contains("remove that key"))
+      try bench.sql("a.db", "DROP INDEX mails", "SELECT 1")
+      #expect(bench.tool("history", "rescan", "@a.db").code == 0)
+      #expect(sync(bench, "a.db", "x.cloud").code == 0)
+    }
+  }
+
   @Test("A database that the tool has migrated can be cloned, with its keys' and times' defaults")
   func migrated() throws {
     try ToolHarness.run { bench in

@@ -206,13 +206,7 @@ struct Pending {
   var names: Set<String> = []
 
   init(_ state: SyncState) {
-    // Parked records were sent before everything that is queued.
-    for parked in state.parkedRecords { add(parked.recordID, parked.edit) }
-    for returning in state.returningRecords { add(returning.recordID, returning.edit) }
-    for operation in state.modifyQueue {
-      for record in operation.records { add(record.recordID, record) }
-      for recordID in operation.recordIDsToDelete { add(recordID, nil) }
-    }
+    for unsent in state.unsentEdits { add(unsent.recordID, unsent.edit) }
   }
 
   private mutating func add(_ recordID: RecordID, _ edit: Record?) {

@@ -1,0 +1,64 @@
+/// What the cloud has now of some records, after a page of a fetch, a completed modification or a parked record that got
+/// through.
+///
+/// A storage layer that keeps what the cloud has stores each change in one transaction, in the order in which
+/// ``CloudSyncSession/cloudChangesSubject`` publishes them. What the cloud does not have yet is in
+/// ``SyncState/unsentEdits``.
+public struct CloudChange: Sendable {
+  /// Records as the cloud has them.
+  private var whole: [Record] = []
+  /// Records as they were sent.
+  private var sent: [Record] = []
+  /// Records that the cloud has no more.
+  public private(set) var deletedRecordIDs: [RecordID] = []
+  /// Records that the change tells of in whatever way: also those of a page that could not be read.
+  public private(set) var namedRecordIDs: [RecordID] = []
+  /// Where the next fetch begins; nil if what is stored stays.
+  public private(set) var changeToken: ChangeToken?
+  /// Whether a fetch of everything begins with this page: what was named before counts no more.
+  public private(set) var isBeginning = false
+  /// Whether a fetch of everything ends with this page.
+  ///
+  /// What the cloud had then, and no change has named since the beginning, is gone from the cloud.
+  public private(set) var isEnd = false
+
+  init(_ page: FetchOperation.Response) {
+    whole = page.changedRecords
+    deletedRecordIDs = page.deletedRecordIDs
+    namedRecordIDs = page.namedRecordIDs
+    changeToken = page.changeToken
+    isBeginning = page.isBeginning
+    isEnd = page.startedOver && page.isLast
+  }
+
+  init(_ response: ModifyOperation.Response) {
+    whole = response.alreadyInCloud
+    sent = response.savedRecords
+    deletedRecordIDs = response.deletedRecordIDs
+    namedRecordIDs = response.namedRecordIDs + response.deletedRecordIDs
+  }
+
+  /// Nil if the cloud has not changed.
+  init?(_ change: ParkedChange) {
+    switch change {
+    case .saved(let record): sent = [record]
+    case .alreadyInCloud(let record): whole = [record]
+    case .deleted(let recordID): deletedRecordIDs = [recordID]
+    case .refused, .dropped: return nil
+    }
+    namedRecordIDs = [change.recordID]
+  }
+
+  /// The records that the cloud has, as they are to be stored: whole.
+  ///
+  /// - Parameter stored: Gives a record as it is stored; nil if there is none. What was sent is merged into it.
+  /// - Returns: The records, which replace those that are stored.
+  /// - Throws: What the closure throws.
+  public func recordsToStore<Failure: Error>(
+    stored: (RecordID) throws(Failure) -> Record?
+  ) throws(Failure) -> [Record] {
+    try sent.map { (record) throws(Failure) in
+      record.merged(into: try stored(record.recordID))
+    } + whole
+  }
+}
