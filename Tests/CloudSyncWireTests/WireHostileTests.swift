@@ -157,7 +157,8 @@ struct WireHostileTests {
       #"{"value":"x","type":"INT64"}"#, #"{"value":"1e999","type":"DOUBLE"}"#,
       #"{"value":"%","type":"BYTES"}"#, #"{"value":{},"type":"REFERENCE"}"#, #"{"type":"STRING"}"#,
       #"{"value":{"sha256":"AA=="},"type":"ASSETID"}"#, "7", #"{"value":"x","type":"STRING_LIST"}"#,
-      #"{"value":["x",{"a":["b"]}],"type":"STRING_LIST"}"#, #"{"value":["x"],"type":"STRING"}"#,
+      #"{"value":["x",{"a":["b"]}],"type":"STRING_LIST"}"#, #"{"\q":1}"#,
+      #"{"value":["x"],"type":"STRING"}"#,
     ] {
       let text = """
         {"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"t","records":[

@@ -41,7 +41,7 @@ extension ChangesetRepository {
       for tracked in work.tables.tables {
         let table = schema.table(named: tracked.name)
         guard let key = table?.computedUniqueKeys.first else { continue }
-        return "a unique key of table “\(tracked.name)” looks at computed columns (\(key)), so that"
+        return "a unique key of table “\(tracked.name)” looks at what is computed (\(key)), so that"
           + " copies cannot agree which of two rows keeps its place; remove that key"
       }
       return nil

@@ -61,11 +61,12 @@ public final class CloudSyncSession: Sendable {
   public var progressSubject: SyncSubject<SyncProgress> { outputs.publishers.progress }
   /// What became of parked records after their operations had completed without them.
   public var parkedSubject: SyncSubject<ParkedChange> { outputs.publishers.parked }
-  /// What the cloud has now, for a storage layer that keeps that: every page, completion and parked record that got
-  /// through, in order.
+  /// What the cloud has now, for a storage layer that keeps that: every page, every end of a modification of which
+  /// something is in the cloud, and every parked record that got through, in order.
   ///
-  /// Each says the same as the page, completion or ``ParkedChange`` that is published beside it. Pages that are to
-  /// be acknowledged have their names in ``fetchWorkCompletedSubject`` alone.
+  /// Each says the same as what is published beside it. It is not for sessions that have pages acknowledged
+  /// (``SyncConfiguration/acknowledgesPages``): such a page has its name in ``fetchWorkCompletedSubject`` alone, and one
+  /// that is offered again is older than what came between.
   public var cloudChangesSubject: SyncSubject<CloudChange> { outputs.publishers.cloudChanges }
 
   // MARK: Parts
@@ -191,6 +192,10 @@ public final class CloudSyncSession: Sendable {
   ///     handler's present limits.
   ///   - resolver: Decides about conflicts; by default the fields that the app has set win, all
   ///     others stay as the server has them.
+  ///   - resolveExpiredChangeToken: Gives the token to fetch from when one has expired; nil to fetch
+  ///     everything.
+  ///   - callbackExecutor: Where callbacks run, in order; the session's own executor by default.
+  ///   - gate: A gate shared with the other sessions of the account.
   ///   - environment: Clock, threads, timer and randomness; the real ones by default.
   /// - Throws: What is wrong with the bytes, and where; also that they are of another zone.
   public convenience init(
@@ -199,6 +204,9 @@ public final class CloudSyncSession: Sendable {
     zoneID: ZoneID,
     configuration: SyncConfiguration? = nil,
     resolver: ConflictResolver = .fieldwise(default: .client),
+    resolveExpiredChangeToken: (@Sendable () -> ChangeToken?)? = nil,
+    callbackExecutor: SyncExecutor? = nil,
+    gate: SyncGate? = nil,
     environment: SyncEnvironment = .live
   ) throws(CodedError) {
     guard let journal else {
@@ -207,6 +215,9 @@ public final class CloudSyncSession: Sendable {
         zoneID: zoneID,
         configuration: configuration ?? SyncConfiguration(),
         resolver: resolver,
+        resolveExpiredChangeToken: resolveExpiredChangeToken,
+        callbackExecutor: callbackExecutor,
+        gate: gate,
         environment: environment
       )
       return
@@ -215,7 +226,7 @@ public final class CloudSyncSession: Sendable {
     guard archive.state.zoneID == zoneID else {
       throw CodedError(
         place: "the journal",
-        reason: "it is of the zone “\(archive.state.zoneID.name)”, not of “\(zoneID.name)”"
+        reason: "it is of the zone \(archive.state.zoneID), not of \(zoneID)"
       )
     }
     self.init(
@@ -223,6 +234,9 @@ public final class CloudSyncSession: Sendable {
       operationHandler: operationHandler,
       configuration: configuration,
       resolver: resolver,
+      resolveExpiredChangeToken: resolveExpiredChangeToken,
+      callbackExecutor: callbackExecutor,
+      gate: gate,
       environment: environment
     )
   }

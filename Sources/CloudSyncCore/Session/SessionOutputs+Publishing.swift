@@ -80,6 +80,8 @@ extension SessionOutputs {
       var error = error
       error.itemErrors = response.failures
       publishers.failed.send((.modify(operation), error))
+      // Some of its records may be in the cloud.
+      publish { CloudChange(response) }
       fail(operation.id, with: error)
     case .fetchPage(let operation, let response):
       if !response.isEmpty { pagesOfNews.withLock { $0 += 1 } }

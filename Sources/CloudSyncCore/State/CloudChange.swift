@@ -1,8 +1,8 @@
-/// What the cloud has now of some records, after a page of a fetch, a completed modification or a parked record that got
-/// through.
+/// What the cloud has now of some records, after a page of a fetch, a modification that has ended or a parked record that
+/// got through.
 ///
 /// A storage layer that keeps what the cloud has stores each change in one transaction, in the order in which
-/// ``CloudSyncSession/cloudChangesSubject`` publishes them. What the cloud does not have yet is in
+/// ``CloudSyncSession/cloudChangesSubject`` publishes them. What was not published yet of the user's edits is in
 /// ``SyncState/unsentEdits``.
 public struct CloudChange: Sendable {
   /// Records as the cloud has them.
@@ -13,6 +13,10 @@ public struct CloudChange: Sendable {
   public private(set) var deletedRecordIDs: [RecordID] = []
   /// Records that the change tells of in whatever way: also those of a page that could not be read.
   public private(set) var namedRecordIDs: [RecordID] = []
+  /// Records of a page that could not be read, and are as stored, or not at all.
+  ///
+  /// No later page brings them until they change: ask for them with ``FetchOperation/init(lookingUp:)``.
+  public private(set) var unreadRecordIDs: [RecordID] = []
   /// Where the next fetch begins; nil if what is stored stays.
   public private(set) var changeToken: ChangeToken?
   /// Whether a fetch of everything begins with this page: what was named before counts no more.
@@ -24,14 +28,24 @@ public struct CloudChange: Sendable {
 
   init(_ page: FetchOperation.Response) {
     whole = page.changedRecords
-    deletedRecordIDs = page.deletedRecordIDs
+    for failure in page.failures {
+      // A look-up says so that the cloud does not have a record.
+      if failure.error.code == .unknownItem {
+        deletedRecordIDs.append(failure.recordID)
+      } else {
+        unreadRecordIDs.append(failure.recordID)
+      }
+    }
+    deletedRecordIDs += page.deletedRecordIDs
     namedRecordIDs = page.namedRecordIDs
     changeToken = page.changeToken
     isBeginning = page.isBeginning
     isEnd = page.startedOver && page.isLast
   }
 
-  init(_ response: ModifyOperation.Response) {
+  /// Nil if nothing of it is in the cloud.
+  init?(_ response: ModifyOperation.Response) {
+    guard response.doneCount > 0 else { return nil }
     whole = response.alreadyInCloud
     sent = response.savedRecords
     deletedRecordIDs = response.deletedRecordIDs

@@ -102,7 +102,7 @@ package struct JSONReader {
   ///
   /// - Parameter read: Reads the value.
   /// - Returns: The value, or what is wrong with it.
-  /// - Throws: What is wrong with the bytes, if they are no JSON.
+  /// - Throws: What is wrong with the bytes, if it cannot be told where the value ends.
   package mutating func apart<Value>(
     _ read: (inout JSONReader) throws(WireError) -> Value
   ) throws(WireError) -> Result<Value, WireError> {

@@ -269,7 +269,8 @@ enum HistoryBasics {
       )
     } else {
       for problem in report.problems {
-        target.console.line("\(target.path): \(target.console.styled(problem, as: .bad))")
+        let text = target.namingRescan(in: problem)
+        target.console.line("\(target.path): \(target.console.styled(text, as: .bad))")
       }
     }
     if !report.problems.isEmpty { throw ToolError.negative }

@@ -61,15 +61,19 @@ struct HistoryTarget {
   /// Runs a body whose errors are about the file, and names it in them.
   func naming(_ body: () throws -> Void) throws {
     do { try body() } catch let error as ChangesetError {
-      // The library knows commands, and not how a shell takes a path.
-      let reason = error.reason.replacing(
-        "“rescan”",
-        with: "“cloudsync history rescan \(path.argument)”"
-      )
+      // Other errors may name a branch of the user's that is called so.
+      let reason =
+        [.needsMigration, .diverged].contains(error.code)
+        ? namingRescan(in: error.reason) : error.reason
       throw ToolError.failure("\(error.path ?? path): \(reason)\(advice(for: error))")
     } catch let error as SyncEngineError {
       throw ToolError.failure("\(error.path ?? path): \(error.reason)")
     }
+  }
+
+  /// The text with the whole command: the library knows commands, and not how a shell takes a path.
+  func namingRescan(in text: String) -> String {
+    text.replacing("“rescan”", with: "“cloudsync history rescan \(path.argument)”")
   }
 
   private func advice(for error: ChangesetError) -> String {

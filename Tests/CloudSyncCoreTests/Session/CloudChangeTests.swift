@@ -110,6 +110,161 @@ struct CloudChangeTests {
     #expect(visible[Self.id("b")]?["x"] == 1 && visible[Self.id("b")]?["y"] == 2)
   }
 
+  /// What a storage layer has that stores each change, and what the user sees.
+  private final class Mirror: Sendable {
+    private let records = Locked<[RecordID: Record]>([:])
+    private let session: CloudSyncSession
+
+    init(of session: CloudSyncSession) {
+      self.session = session
+      session.cloudChangesSubject.sink { [records] change in
+        let saved = change.recordsToStore { id in records.withLock { $0[id] } }
+        records.withLock { records in
+          for record in saved { records[record.recordID] = record }
+          for recordID in change.deletedRecordIDs { records[recordID] = nil }
+        }
+      }
+    }
+
+    var stored: [RecordID: Record] { records.withLock { $0 } }
+    /// The field x of each record that the user sees, by its name.
+    var visible: [String: FieldValue] {
+      let all = session.state.unsentEdits.reduce(into: stored) { visible, edit in
+        visible[edit.recordID] = edit.applied(to: visible[edit.recordID])
+      }
+      return Dictionary(uniqueKeysWithValues: all.map { ($0.key.name, $0.value["x"] ?? .null) })
+    }
+  }
+
+  /// A session whose cloud saves all but b and c, which fail in passing until it is told to go on.
+  private static func waitingBench(
+    pages: [FetchOperation.Response] = []
+  ) -> (bench: SessionHarness, goOn: @Sendable () -> Void) {
+    let waits = Locked(true)
+    let bench = SessionHarness(
+      script: .init(
+        modify: { operation, _ in
+          var response = ScriptedHandler.allSaved(operation)
+          guard waits.withLock({ $0 }) else { return .success(response) }
+          response.savedRecords.removeAll { ["b", "c"].contains($0.recordID.name) }
+          response.failures = operation.records.filter { ["b", "c"].contains($0.recordID.name) }
+            .map { ItemFailure($0.recordID, SyncError(.networkFailure)) }
+          return .success(response)
+        },
+        fetch: { _, number in
+          .success(
+            number < pages.count ? pages[number] : .init(changeToken: ChangeToken(text: "end"))
+          )
+        }
+      )
+    )
+    return (bench, { waits.withLock { $0 = false } })
+  }
+
+  @Test(
+    "What is saved of an operation that is cancelled is told, and no edit of it is seen any more"
+  )
+  func cancelled() throws {
+    let (bench, _) = Self.waitingBench()
+    let mirror = Mirror(of: bench.session)
+    bench.start()
+    let id = try bench.session.modify(
+      ModifyOperation(records: [SessionHarness.record("a"), SessionHarness.record("b")])
+    )
+    bench.world.run()
+    #expect(mirror.visible == ["a": 1, "b": 1] && mirror.stored.isEmpty)
+    bench.session.cancel(id)
+    bench.world.run()
+    #expect(mirror.visible == ["a": 1])
+    #expect(mirror.stored.keys.map(\.name) == ["a"])
+  }
+
+  @Test("An operation that is cancelled out of its turn is not gone behind by one before it")
+  func cancelledOutOfTurn() throws {
+    let (bench, goOn) = Self.waitingBench()
+    let mirror = Mirror(of: bench.session)
+    bench.start()
+    try bench.modify([SessionHarness.record("a", ["x": 1, "y": 1]), SessionHarness.record("b")])
+    bench.world.run()
+    let second = try bench.session.modify(
+      ModifyOperation(records: [SessionHarness.record("a", ["x": 2]), SessionHarness.record("c")])
+    )
+    bench.world.advance(by: .seconds(60))
+    #expect(mirror.visible["a"] == 2 && mirror.stored.isEmpty)
+    bench.session.cancel(second)
+    bench.world.run()
+    #expect(mirror.visible["a"] == 2)
+    goOn()
+    bench.world.advance(by: .seconds(3_600))
+    #expect(bench.state.unsentEdits.isEmpty)
+    let record = try #require(mirror.stored[Self.id("a")])
+    #expect(record["x"] == 2 && record["y"] == 1, "\(record)")
+  }
+
+  @Test("A page that is newer than a save whose operation goes on is what the user sees")
+  func pageAfterSave() throws {
+    let theirs = SessionHarness.record("a", ["x": 9], tag: "theirs")
+    let (bench, goOn) = Self.waitingBench(pages: [
+      .init(changeToken: ChangeToken(text: "first")),
+      .init(changedRecords: [theirs], changeToken: ChangeToken(text: "second")),
+    ])
+    let mirror = Mirror(of: bench.session)
+    bench.session.fetch()
+    bench.start()
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
+    bench.world.run()
+    #expect(mirror.visible == ["a": 1, "b": 1])
+    bench.session.fetch()
+    bench.world.advance(by: .seconds(600))
+    #expect(mirror.visible == ["a": 9, "b": 1])
+    goOn()
+    bench.world.advance(by: .seconds(3_600))
+    #expect(mirror.visible == ["a": 9, "b": 1] && bench.state.unsentEdits.isEmpty)
+  }
+
+  @Test("What was dropped is seen no more, though the rest of its operation goes on")
+  func dropped() throws {
+    let bench = SessionHarness(
+      script: .init(modify: { operation, _ in
+        let failures = operation.records.map { record in
+          let isRefused = record.recordID.name == "a"
+          return ItemFailure(
+            record.recordID,
+            SyncError(isRefused ? .invalidArguments : .networkFailure)
+          )
+        }
+        return .success(.init(failures: failures))
+      })
+    )
+    let mirror = Mirror(of: bench.session)
+    bench.start()
+    try bench.modify([SessionHarness.record("a"), SessionHarness.record("b")])
+    bench.world.run()
+    #expect(mirror.visible == ["a": 1, "b": 1])
+    bench.session.dropParked([Self.id("a")])
+    bench.world.run()
+    #expect(mirror.visible == ["b": 1])
+  }
+
+  @Test("What a look-up does not find is gone, and what a page could not read is named")
+  func failuresOfPages() throws {
+    let failures = [
+      ItemFailure(Self.id("gone"), SyncError(.unknownItem)),
+      ItemFailure(Self.id("unread"), SyncError(.internalError)),
+    ]
+    let bench = SessionHarness(
+      script: .init(fetch: { _, _ in .success(.init(failures: failures, changeToken: nil)) })
+    )
+    let changes = Collector<CloudChange>()
+    bench.session.cloudChangesSubject.sink { changes.add($0) }
+    bench.session.fetch(FetchOperation(lookingUp: failures.map(\.recordID)))
+    bench.start()
+    bench.world.run()
+    #expect(changes.entries.flatMap(\.deletedRecordIDs) == [Self.id("gone")])
+    #expect(changes.entries.flatMap(\.unreadRecordIDs) == [Self.id("unread")])
+    #expect(changes.entries.allSatisfy { $0.changeToken == nil })
+  }
+
   @Test("A journal of another zone is refused, and says of which it is")
   func journalOfAnotherZone() throws {
     let bench = SessionHarness()
@@ -124,6 +279,6 @@ struct CloudChangeTests {
         environment: bench.world.environment
       )
     }
-    #expect(error?.reason.contains("“Notes”") == true && error?.reason.contains("“Others”") == true)
+    #expect(error?.reason.contains("Notes") == true && error?.reason.contains("Others") == true)
   }
 }

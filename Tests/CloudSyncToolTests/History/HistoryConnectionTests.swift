@@ -128,7 +128,7 @@ struct HistoryConnectionTests {
       try bench.sql("a.db", schema, "SELECT 1")
       let begun = bench.tool("history", "init", "@a.db", "--all")
       #expect(
-        begun.code == 0 && begun.errors.contains("looks at computed columns (low)"),
+        begun.code == 0 && begun.errors.contains("looks at what is computed (low)"),
         "\(begun)"
       )
       let refused = sync(bench, "a.db", "x.cloud", "--create")

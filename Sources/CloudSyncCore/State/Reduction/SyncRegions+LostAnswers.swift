@@ -15,9 +15,12 @@ extension SyncRegions {
     }
     freeze(count: flight.count)
     // Only another answer shows that it is not the network that is away.
-    if let last = modify.lostAt, answered > last { modify.losses += 1 }
+    let isProven = modify.lostAt.map { answered > $0 } ?? false
+    if isProven { modify.losses += 1 }
     modify.lostAt = answered
-    guard modify.repeated > 0, modify.losses >= configuration.lostAnswerBudget else { return }
+    guard isProven, modify.repeated > 0, modify.losses >= configuration.lostAnswerBudget else {
+      return
+    }
     modify.repeated = 0
     modify.writeToken = nil
     if flight.count > 1 {

@@ -120,6 +120,8 @@ extension SyncRegions {
       return open.left == 0
     }
     // Whether or not its turn has come.
-    if hasEnded == true, let open = modify.open.remove(operation: number) { announce(open) }
+    guard hasEnded == true, let open = modify.open.remove(operation: number) else { return }
+    modify.open.overtake(by: open)
+    announce(open)
   }
 }

@@ -50,6 +50,19 @@ struct AnsweredRecords: Sendable {
     answers[recordID] = Answers(known.all.filter { $0.operation != operation })
   }
 
+  /// The operations of which a record was answered.
+  func operations(answeredOf recordID: RecordID) -> [UInt64] {
+    answers[recordID]?.all.map(\.operation) ?? []
+  }
+
+  /// Puts what is known now in the place of what was answered of an operation's record.
+  mutating func replace(_ change: ParkedChange, of operation: UInt64) {
+    guard let known = answers[change.recordID] else { return }
+    var all = known.all
+    for place in all.indices where all[place].operation == operation { all[place].change = change }
+    answers[change.recordID] = Answers(all)
+  }
+
   /// Has what a page tells of a record stand for what was answered before.
   ///
   /// - Returns: The operations of which it tells something new.

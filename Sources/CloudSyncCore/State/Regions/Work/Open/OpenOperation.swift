@@ -45,6 +45,12 @@ package struct OpenOperation: Sendable {
   /// What was answered of its records until ``takeUnindexedAnswers()`` was last asked, as it is known now.
   var indexedAnswers: [ParkedChange] { endings.indexed }
 
+  /// What the cloud has of its records, those included that were parked, as it is known now.
+  package var settled: [ParkedChange] { endings.settled }
+
+  /// Has what a later operation has saved, and is announced before this, stand for what was answered.
+  mutating func follow(_ later: ParkedChange) { endings.follow(later) }
+
   /// The outcome with all its parts.
   package var response: ModifyOperation.Response { endings.present }
 }

@@ -95,6 +95,24 @@ extension OpenOperations {
     }
   }
 
+  /// Has what an operation tells that ends out of its turn stand for what was answered before, and is announced later.
+  ///
+  /// - Complexity: O(*n*) in what was answered of the operations before it.
+  mutating func overtake(by ended: OpenOperation) {
+    let told = ended.settled
+    guard !told.isEmpty else { return }
+    indexAnswers()
+    for change in told {
+      for number in further?.value.answered.operations(answeredOf: change.recordID) ?? []
+      where number < ended.number {
+        self.change(operation: number) { $0.follow(change) }
+        guard let known = self[number]?.settled.last(where: { $0.recordID == change.recordID })
+        else { continue }
+        further?.value.answered.replace(known, of: number)
+      }
+    }
+  }
+
   /// The records that were answered, and that the cloud has as far as is known.
   ///
   /// - Complexity: O(*n* log *n*) in what was answered.
