@@ -179,6 +179,12 @@ public final class CloudService: Sendable {
   private func file(_ request: HTTPRequest) throws(ServiceRefusal) -> HTTPResponse {
     // One that is forged, foreign or old is answered as one that never was.
     guard let ticket = assets.ticket(of: request) else { return HTTPResponse(status: 404) }
+    // The address is a secret of its own; who shows a token besides has to be whom it was given to.
+    if request.headers["Authorization"]?.hasPrefix(Self.scheme) == true,
+      try access(of: request).account != ticket.account
+    {
+      return HTTPResponse(status: 404)
+    }
     try checkRate(limits.requests, of: "files/\(ticket.account.value)")
     if ticket.purpose == .upload, request.method == "POST" {
       let key = "bytes/\(ticket.account.value)"
@@ -241,12 +247,13 @@ public final class CloudService: Sendable {
     throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "the token is not known"))
   }
 
+  private static let scheme = "Bearer "
+
   private func tokenDigest(of request: HTTPRequest) throws(ServiceRefusal) -> [UInt8] {
-    let scheme = "Bearer "
-    guard let header = request.headers["Authorization"], header.hasPrefix(scheme) else {
+    guard let header = request.headers["Authorization"], header.hasPrefix(Self.scheme) else {
       throw ServiceRefusal(status: 401, SyncError(.notAuthenticated, "a token is missing"))
     }
-    return SHA256.digest(of: Array(header.utf8.dropFirst(scheme.utf8.count)))
+    return SHA256.digest(of: Array(header.utf8.dropFirst(Self.scheme.utf8.count)))
   }
 
   private func place(

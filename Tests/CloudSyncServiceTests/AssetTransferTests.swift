@@ -143,6 +143,21 @@ struct AssetTransferTests {
     }
     #expect(await status("GET", url) == 200)
     #expect(await status("POST", url) == 405)
+    // Another account's token opens nothing with it, as if there were no file.
+    _ = try world.client("mac", ServiceWorld.bob)
+    let missing = await world.service.respond(to: HTTPRequest(method: "GET", target: "/assets/1/x"))
+    for (device, account, expected) in [
+      ("phone", ServiceWorld.alice, 200), ("mac", ServiceWorld.bob, missing.status),
+    ] {
+      let request = HTTPRequest(
+        method: "GET",
+        target: url,
+        headers: ["Authorization": "Bearer \(ServiceWorld.token(device, account))"]
+      )
+      let response = await world.service.respond(to: request)
+      #expect(response.status == expected)
+      if expected != 200 { #expect(response.body == missing.body) }
+    }
     for place in url.indices.dropFirst(10) where place.utf16Offset(in: url) % 7 == 0 {
       var forged = url
       forged.replaceSubrange(place...place, with: url[place] == "0" ? "1" : "0")
