@@ -99,19 +99,14 @@ public final class CloudService: Sendable {
 
   // MARK: Requests
 
-  /// Whether a request comes from somebody who is known, by its token or its signed address: of others no body need
-  /// be received, whatever it is they are refused.
-  public func knowsSender(of request: HTTPRequest) -> Bool {
-    if request.path.hasPrefix("/assets/") { return assets.ticket(of: request) != nil }
-    if request.path.hasPrefix(ServedPushes.prefix) {
-      do throws(ServiceRefusal) { return try pushes.access(of: request) != nil } catch {
-        return false
-      }
-    }
+  /// The name of the account that a request comes from, by its token or its signed address; nil if nobody knows it: then no body
+  /// need be received, whatever it is it is refused.
+  public func sender(of request: HTTPRequest) -> String? {
+    if request.path.hasPrefix("/assets/") { return assets.ticket(of: request)?.account.value }
     do throws(ServiceRefusal) {
-      _ = try access(of: request)
-      return true
-    } catch { return false }
+      return request.path.hasPrefix(ServedPushes.prefix)
+        ? try pushes.access(of: request)?.account.value : try access(of: request).account.value
+    } catch { return nil }
   }
 
   /// Answers a request.

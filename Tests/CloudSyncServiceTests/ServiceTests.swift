@@ -275,7 +275,7 @@ struct ServiceTests {
     let headers: HTTPHeaders = ["Authorization": "Bearer any"]
     let request = HTTPRequest(method: "GET", target: path, headers: headers)
     #expect(await service.respond(to: request).status == 503)
-    #expect(!service.knowsSender(of: request))
+    #expect(service.sender(of: request) == nil)
     // Where there is no token at all there is nothing to look for.
     #expect(await service.respond(to: HTTPRequest(method: "GET", target: path)).status == 401)
   }

@@ -141,12 +141,14 @@ struct LimitTests {
     "A token has so many requests under way, bodies have so much memory, and both are given back"
   )
   func gate() {
-    let gate = RequestGate(requestLimit: 2, byteLimit: 100)
+    let gate = RequestGate(requestLimit: 2, byteLimit: 100, senderByteLimit: 70)
     #expect(gate.enter("a") && gate.enter("a") && !gate.enter("a") && gate.enter("b"))
     gate.leave("a")
     #expect(gate.enter("a") && !gate.enter("a"))
-    #expect(gate.take(bytes: 60) && !gate.take(bytes: 41) && gate.take(bytes: 40))
-    gate.give(bytes: 60)
-    #expect(gate.take(bytes: 60) && !gate.take(bytes: 1))
+    // What one account promises leaves room for the others.
+    #expect(gate.take(bytes: 60, of: "a") && !gate.take(bytes: 11, of: "a"))
+    #expect(!gate.take(bytes: 41, of: "b") && gate.take(bytes: 40, of: "b"))
+    gate.give(bytes: 60, of: "a")
+    #expect(gate.take(bytes: 60, of: "a") && !gate.take(bytes: 1, of: "b"))
   }
 }

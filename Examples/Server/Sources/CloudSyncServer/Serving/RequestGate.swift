@@ -6,15 +6,19 @@ final class RequestGate: Sendable {
     /// By token, or what stands for it; looked into, never iterated.
     var requests: [String: Int] = [:]
     var bytes = 0
+    /// By account; looked into, never iterated.
+    var bytesOfSenders: [String: Int] = [:]
   }
 
   private let requestLimit: Int
   private let byteLimit: Int
+  private let senderByteLimit: Int
   private let state = Mutex(State())
 
-  init(requestLimit: Int, byteLimit: Int) {
+  init(requestLimit: Int, byteLimit: Int, senderByteLimit: Int) {
     self.requestLimit = requestLimit
     self.byteLimit = byteLimit
+    self.senderByteLimit = senderByteLimit
   }
 
   /// Lets a request in; false if as many of the same key are under way as may be.
@@ -34,14 +38,22 @@ final class RequestGate: Sendable {
     }
   }
 
-  /// Takes memory for a body; false if there is none left.
-  func take(bytes: Int) -> Bool {
+  /// Takes memory for a body; false if there is none left, or the account has its share.
+  func take(bytes: Int, of sender: String) -> Bool {
     state.withLock { state in
-      guard state.bytes + bytes <= byteLimit else { return false }
+      let own = state.bytesOfSenders[sender] ?? 0
+      guard state.bytes + bytes <= byteLimit, own + bytes <= senderByteLimit else { return false }
       state.bytes += bytes
+      state.bytesOfSenders[sender] = own + bytes
       return true
     }
   }
 
-  func give(bytes: Int) { state.withLock { $0.bytes -= bytes } }
+  func give(bytes: Int, of sender: String) {
+    state.withLock { state in
+      state.bytes -= bytes
+      let own = (state.bytesOfSenders[sender] ?? bytes) - bytes
+      state.bytesOfSenders[sender] = own > 0 ? own : nil
+    }
+  }
 }

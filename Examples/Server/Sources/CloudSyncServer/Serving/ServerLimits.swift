@@ -22,6 +22,10 @@ public struct ServerLimits: Sendable {
   public var waitingRequests = 2_000
   /// The bytes of all bodies that are being received.
   public var bodyBytesInMemory = 256_000_000
+  /// The bytes of all bodies that are being received of one account, or the size of the largest asset if that is more.
+  ///
+  /// What an account promises and brings slowly is not the others' to wait for.
+  public var bodyBytesOfAccount = 64_000_000
   /// How long requests may take that are under way when the server is to end.
   public var endSeconds: Int64 = 20
 

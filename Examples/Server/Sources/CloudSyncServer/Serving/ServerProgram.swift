@@ -121,7 +121,8 @@ public struct ServerProgram: Sendable {
       pool: pool,
       gate: RequestGate(
         requestLimit: limits.requestsOfToken,
-        byteLimit: limits.bodyBytesInMemory
+        byteLimit: limits.bodyBytesInMemory,
+        senderByteLimit: max(limits.bodyBytesOfAccount, limits.service.assetByteCount)
       ),
       limits: limits,
       metrics: metrics,

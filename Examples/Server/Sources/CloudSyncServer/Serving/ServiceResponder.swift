@@ -70,15 +70,17 @@ struct ServiceResponder: HTTPResponder {
       request.headers[.contentLength].map { $0 != "0" }
       ?? request.headers.contains(.transferEncoding)
     guard hasBody else { return (await ask(message, from: address), false) }
-    guard await knowsSender(of: message) else { return (await ask(message, from: address), true) }
+    guard let sender = await sender(of: message) else {
+      return (await ask(message, from: address), true)
+    }
     if let encoding = request.headers[.contentEncoding], encoding.lowercased() != "identity" {
       return (await ask(message, from: address), true)
     }
     let limit = isUpload ? limits.service.assetByteCount : limits.service.bodyByteCount
     let promised = request.headers[.contentLength].map { Int($0) ?? .max } ?? limit
     guard promised <= limit else { return (Self.tooLarge(limit: limit), true) }
-    guard gate.take(bytes: promised) else { return (.busy(), true) }
-    defer { gate.give(bytes: promised) }
+    guard gate.take(bytes: promised, of: sender) else { return (.busy(), true) }
+    defer { gate.give(bytes: promised, of: sender) }
     message.body.reserveCapacity(request.headers[.contentLength] == nil ? 0 : promised)
     for try await piece in request.body {
       guard message.body.count + piece.readableBytes <= limit else {
@@ -89,10 +91,11 @@ struct ServiceResponder: HTTPResponder {
     return (await ask(message, from: address), false)
   }
 
-  private func knowsSender(of message: ServiceRequest) async -> Bool {
-    guard waitsForTokens else { return service.knowsSender(of: message) }
+  /// The account that a request comes from; nil if nobody knows it.
+  private func sender(of message: ServiceRequest) async -> String? {
+    guard waitsForTokens else { return service.sender(of: message) }
     // Where nobody has time to look, nobody has time to answer either.
-    return await pool.run(orElse: false) { [service] in $0(service.knowsSender(of: message)) }
+    return await pool.run(orElse: nil) { [service] in $0(service.sender(of: message)) }
   }
 
   private static func tooLarge(limit: Int) -> ServiceResponse {
