@@ -99,8 +99,9 @@ public final class CloudService: Sendable {
 
   // MARK: Requests
 
-  /// The name of the account that a request comes from, by its token or its signed address; nil if nobody knows it: then no body
-  /// need be received, whatever it is it is refused.
+  /// The name of the account that a request comes from, by its token or its signed address.
+  ///
+  /// Nil if nobody knows it: then no body need be received, whatever it is it is refused.
   public func sender(of request: HTTPRequest) -> String? {
     if request.path.hasPrefix("/assets/") { return assets.ticket(of: request)?.account.value }
     do throws(ServiceRefusal) {
@@ -135,7 +136,7 @@ public final class CloudService: Sendable {
     do throws(ServiceRefusal) {
       let isFile = request.path.hasPrefix("/assets/")
       try checkBody(of: request, limit: isFile ? limits.assetByteCount : limits.bodyByteCount)
-      if isFile { return completion(try file(request)) }
+      if isFile { return completion(try file(request, from: address)) }
       if request.path.hasPrefix(ServedPushes.prefix) {
         return try poll(request, completion: completion)
       }
@@ -171,12 +172,15 @@ public final class CloudService: Sendable {
     } catch { return ServiceRefusal(error).response }
   }
 
-  private func file(_ request: HTTPRequest) throws(ServiceRefusal) -> HTTPResponse {
+  private func file(
+    _ request: HTTPRequest,
+    from address: String?
+  ) throws(ServiceRefusal) -> HTTPResponse {
     // One that is forged, foreign or old is answered as one that never was.
     guard let ticket = assets.ticket(of: request) else { return HTTPResponse(status: 404) }
     // The address is a secret of its own; who shows a token besides has to be whom it was given to.
     if request.headers["Authorization"]?.hasPrefix(Self.scheme) == true,
-      try access(of: request).account != ticket.account
+      try access(of: request, from: address).account != ticket.account
     {
       return HTTPResponse(status: 404)
     }

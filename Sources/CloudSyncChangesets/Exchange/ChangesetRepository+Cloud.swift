@@ -37,11 +37,9 @@ extension ChangesetRepository {
   /// Each copy would park another of two rows that are equal in a computed key.
   package func computedKeyReason() throws(ChangesetError) -> String? {
     try read { (work) throws(ChangesetError) in
-      let schema = try CaptureInstallation(connection: work.connection).readSchema()
-      for tracked in work.tables.tables {
-        let table = schema.table(named: tracked.name)
-        guard let key = table?.computedUniqueKeys.first else { continue }
-        return "a unique key of table “\(tracked.name)” looks at what is computed (\(key)), so that"
+      for table in work.tables.tables {
+        guard let key = table.schema.computedUniqueKeys.first else { continue }
+        return "a unique key of table “\(table.name)” looks at what is computed (\(key)), so that"
           + " copies cannot agree which of two rows keeps its place; remove that key"
       }
       return nil

@@ -192,7 +192,7 @@ struct Pushing {
     }
   }
 
-  /// Integers that SQLite gives are given by every replica to rows of its own.
+  /// Integers that SQLite gives are given by every replica to rows of its own, and so may values be of computed keys.
   private func checkKeys() throws(ChangesetError) {
     if let reason = try repository.computedKeyReason() { throw ChangesetError(.schema, reason) }
     guard let table = try repository.tablesWithIntegerKeys().first else { return }

@@ -5,12 +5,10 @@
 /// ``CloudSyncSession/cloudChangesSubject`` publishes them. What was not published yet of the user's edits is in
 /// ``SyncState/unsentEdits``.
 public struct CloudChange: Sendable {
-  /// Records as the cloud has them.
-  private var whole: [Record] = []
-  /// Records as they were sent.
-  private var sent: [Record] = []
+  /// What is saved, in the cloud already, or gone.
+  private let outcome: ModifyOperation.Response
   /// Records that the cloud has no more.
-  public private(set) var deletedRecordIDs: [RecordID] = []
+  public var deletedRecordIDs: [RecordID] { outcome.deletedRecordIDs }
   /// Records that the change tells of in whatever way: also those of a page that could not be read.
   public private(set) var namedRecordIDs: [RecordID] = []
   /// Records of a page that could not be read, and are as stored, or not at all.
@@ -27,17 +25,9 @@ public struct CloudChange: Sendable {
   public private(set) var isEnd = false
 
   init(_ page: FetchOperation.Response) {
-    whole = page.changedRecords
-    for failure in page.failures {
-      // A look-up says so that the cloud does not have a record.
-      if failure.error.code == .unknownItem {
-        deletedRecordIDs.append(failure.recordID)
-      } else {
-        unreadRecordIDs.append(failure.recordID)
-      }
-    }
-    deletedRecordIDs += page.deletedRecordIDs
+    outcome = ModifyOperation.Response(telling: page.told)
     namedRecordIDs = page.namedRecordIDs
+    unreadRecordIDs = page.failures.filter { $0.error.code != .unknownItem }.map(\.recordID)
     changeToken = page.changeToken
     isBeginning = page.isBeginning
     isEnd = page.startedOver && page.isLast
@@ -46,20 +36,14 @@ public struct CloudChange: Sendable {
   /// Nil if nothing of it is in the cloud.
   init?(_ response: ModifyOperation.Response) {
     guard response.doneCount > 0 else { return nil }
-    whole = response.alreadyInCloud
-    sent = response.savedRecords
-    deletedRecordIDs = response.deletedRecordIDs
+    outcome = response
     namedRecordIDs = response.namedRecordIDs + response.deletedRecordIDs
   }
 
   /// Nil if the cloud has not changed.
   init?(_ change: ParkedChange) {
-    switch change {
-    case .saved(let record): sent = [record]
-    case .alreadyInCloud(let record): whole = [record]
-    case .deleted(let recordID): deletedRecordIDs = [recordID]
-    case .refused, .dropped: return nil
-    }
+    guard change.isDone else { return nil }
+    outcome = ModifyOperation.Response(telling: [change])
     namedRecordIDs = [change.recordID]
   }
 
@@ -71,8 +55,15 @@ public struct CloudChange: Sendable {
   public func recordsToStore<Failure: Error>(
     stored: (RecordID) throws(Failure) -> Record?
   ) throws(Failure) -> [Record] {
-    try sent.map { (record) throws(Failure) in
-      record.merged(into: try stored(record.recordID))
-    } + whole
+    try outcome.recordsToStore(stored: stored)
+  }
+}
+
+extension ModifyOperation.Response {
+  /// A response that tells the same.
+  fileprivate init(telling changes: [ParkedChange]) {
+    var endings = OperationEndings()
+    for change in changes { endings.add(change) }
+    self = endings.answered
   }
 }

@@ -8,7 +8,7 @@ extension JSONReader {
     // Most text has no escapes; it is found and taken in one go.
     let plain: (text: String?, end: Int)? = bytes.withUnsafeBytes { bytes in
       guard start < bytes.count, bytes[start - 1] == UInt8(ascii: "\"") else { return nil }
-      let end = JSONText.endOfPlain(bytes, from: start)
+      let end = PlainText.end(in: bytes, from: start)
       guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
       return (UTF8Bytes.text(UnsafeRawBufferPointer(rebasing: bytes[start..<end])), end)
     }
@@ -34,7 +34,7 @@ extension JSONReader {
     index += 1
     let start = index
     while index < bytes.count {
-      index = bytes.withUnsafeBytes { JSONText.endOfPlain($0, from: index) }
+      index = bytes.withUnsafeBytes { PlainText.end(in: $0, from: index) }
       if index == bytes.count { break }
       switch bytes[index] {
       case UInt8(ascii: "\""):

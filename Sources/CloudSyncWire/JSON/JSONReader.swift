@@ -58,11 +58,23 @@ package struct JSONReader {
 
   // MARK: Containers
 
-  private mutating func open(_ byte: UInt8) throws(WireError) {
-    try expect(byte)
+  /// Reads what is between two brackets.
+  private mutating func enclosed(
+    in brackets: (first: UInt8, last: UInt8),
+    _ element: (inout JSONReader) throws(WireError) -> Void
+  ) throws(WireError) {
+    try expect(brackets.first)
     depth += 1
     guard depth <= deepest else { throw failure("values nest more than \(deepest) deep") }
+    if !skip(brackets.last) {
+      repeat { try element(&self) } while skip(UInt8(ascii: ","))
+      try expect(brackets.last)
+    }
+    depth -= 1
   }
+
+  private static let braces = (first: UInt8(ascii: "{"), last: UInt8(ascii: "}"))
+  private static let brackets = (first: UInt8(ascii: "["), last: UInt8(ascii: "]"))
 
   /// Reads an object.
   ///
@@ -71,16 +83,11 @@ package struct JSONReader {
   package mutating func object(
     _ member: (inout JSONReader, String) throws(WireError) -> Void
   ) throws(WireError) {
-    try open(UInt8(ascii: "{"))
-    if !skip(UInt8(ascii: "}")) {
-      repeat {
-        let name = try string()
-        try expect(UInt8(ascii: ":"))
-        try member(&self, name)
-      } while skip(UInt8(ascii: ","))
-      try expect(UInt8(ascii: "}"))
+    try enclosed(in: Self.braces) { (reader) throws(WireError) in
+      let name = try reader.string()
+      try reader.expect(UInt8(ascii: ":"))
+      try member(&reader, name)
     }
-    depth -= 1
   }
 
   /// Reads an array.
@@ -89,14 +96,7 @@ package struct JSONReader {
   /// - Throws: What is wrong with the bytes.
   package mutating func array(
     _ element: (inout JSONReader) throws(WireError) -> Void
-  ) throws(WireError) {
-    try open(UInt8(ascii: "["))
-    if !skip(UInt8(ascii: "]")) {
-      repeat { try element(&self) } while skip(UInt8(ascii: ","))
-      try expect(UInt8(ascii: "]"))
-    }
-    depth -= 1
-  }
+  ) throws(WireError) { try enclosed(in: Self.brackets, element) }
 
   /// Reads a value whose meaning may be wrong, which concerns nothing behind it: the reader goes on there in any case.
   ///
@@ -139,16 +139,11 @@ package struct JSONReader {
 
   /// Skips an object, without a text for each name.
   private mutating func skipObject() throws(WireError) {
-    try open(UInt8(ascii: "{"))
-    if !skip(UInt8(ascii: "}")) {
-      repeat {
-        try skipString()
-        try expect(UInt8(ascii: ":"))
-        try skipValue()
-      } while skip(UInt8(ascii: ","))
-      try expect(UInt8(ascii: "}"))
+    try enclosed(in: Self.braces) { (reader) throws(WireError) in
+      try reader.skipString()
+      try reader.expect(UInt8(ascii: ":"))
+      try reader.skipValue()
     }
-    depth -= 1
   }
 
   // MARK: Scalars

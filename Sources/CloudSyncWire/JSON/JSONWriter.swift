@@ -90,7 +90,7 @@ package struct JSONWriter {
     UTF8Bytes.with(text) { text in
       var start = 0
       while true {
-        let end = JSONText.endOfPlain(text, from: start)
+        let end = PlainText.end(in: text, from: start)
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<end]))
         guard end < text.count else { return }
         escape(text[end])

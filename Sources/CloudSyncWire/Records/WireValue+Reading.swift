@@ -71,6 +71,7 @@ extension WireValue {
 
     /// The type of a list's elements; nil if the type is that of one value.
     private static func elementType(of type: String) -> String? {
+      // One byte tells it of most types; comparing characters costs more.
       guard type.utf8.last == UInt8(ascii: "T"), type.hasSuffix("_LIST") else { return nil }
       return String(type.dropLast(5))
     }

@@ -68,6 +68,22 @@ struct LostAnswerTests {
     #expect(harness.state.parkedRecords.isEmpty)
   }
 
+  @Test("When the network goes after the budget is spent, no record is parked over that")
+  func networkGoes() throws {
+    let harness = SessionHarness(script: Self.losing(["r0", "r1", "r2", "r3"]))
+    harness.start()
+    try harness.modify((0..<4).map { .note("r\($0)", 1) })
+    for _ in 0..<40 where harness.handler.modifyCalls.allSatisfy({ $0.names.count == 4 }) {
+      harness.session.fetch()
+      harness.world.advance(by: .seconds(700))
+    }
+    let sizes = Set(harness.handler.modifyCalls.map(\.names.count))
+    #expect(sizes == [4, 2] && harness.state.parkedRecords.isEmpty)
+    harness.world.advance(by: .seconds(86_400))
+    #expect(Set(harness.handler.modifyCalls.map(\.names.count)) == sizes)
+    #expect(harness.state.parkedRecords.isEmpty && harness.brokenInvariant == nil)
+  }
+
   @Test("Parked, it holds up nobody when it is tried again, although nothing but edits is sent")
   func lostProbe() throws {
     let harness = SessionHarness(script: Self.losing(["a"]))

@@ -1,10 +1,10 @@
 /// The stretches of a text that JSON writes as they are.
-enum PlainText {
+package enum PlainText {
   /// Where the first byte is that has to be escaped: a quote, a backslash or a control character.
   ///
   /// - Returns: Its place, or the count if there is none.
   @inline(__always)
-  static func end(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
+  package static func end(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
     var index = start
     // Eight bytes at a time: nearly all text is plain.
     while index + 8 <= text.count {

@@ -35,7 +35,7 @@ enum MappingBenchmark {
       both.append(saved - afterSave + paged - afterPage)
     }
     print("250 records of 8 fields, medians of \(rounds) rounds, in ms:")
-    print("edits to CloudKit and the response back  \(text(median(modify)))")
+    print("edits to CloudKit and the response back \(text(median(modify)))")
     print("a page from CloudKit                    \(text(median(fetch)))")
     print("of each: Foundation's archiver          \(text(median(archive)))")
     print("mapping both ways without the archiver  \(text(median(both)))  (goal: 5)")

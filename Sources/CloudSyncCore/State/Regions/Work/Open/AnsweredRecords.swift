@@ -9,6 +9,12 @@ struct AnsweredRecords: Sendable {
     let operation: UInt64
     /// What is known of the record: what was answered, or what pages have told since.
     var change: ParkedChange
+
+    /// What is known when a page, or an operation that ends out of its turn, tells of the record; nil if that is nothing new.
+    func change(after told: ParkedChange, of ended: UInt64?) -> ParkedChange? {
+      guard let ended else { return told.isNewer(than: change) ? told : nil }
+      return operation < ended ? change.followed(by: told) : nil
+    }
   }
 
   /// Mostly there is one answer about a record.
@@ -50,29 +56,23 @@ struct AnsweredRecords: Sendable {
     answers[recordID] = Answers(known.all.filter { $0.operation != operation })
   }
 
-  /// The operations of which a record was answered.
-  func operations(answeredOf recordID: RecordID) -> [UInt64] {
-    answers[recordID]?.all.map(\.operation) ?? []
-  }
-
-  /// Puts what is known now in the place of what was answered of an operation's record.
-  mutating func replace(_ change: ParkedChange, of operation: UInt64) {
-    guard let known = answers[change.recordID] else { return }
-    var all = known.all
-    for place in all.indices where all[place].operation == operation { all[place].change = change }
-    answers[change.recordID] = Answers(all)
-  }
-
-  /// Has what a page tells of a record stand for what was answered before.
+  /// Has what is told of a record now stand for what was answered before.
   ///
-  /// - Returns: The operations of which it tells something new.
-  mutating func overtake(by told: ParkedChange) -> [UInt64] {
+  /// - Parameters:
+  ///   - told: What a page tells, or an operation that ends out of its turn.
+  ///   - ended: The operation's number; nil for a page.
+  /// - Returns: What is known now, of the operations of which that is something new.
+  mutating func overtake(
+    by told: ParkedChange,
+    of ended: UInt64?
+  ) -> [(operation: UInt64, change: ParkedChange)] {
     guard let known = answers[told.recordID] else { return [] }
     var all = known.all
-    var overtaken: [UInt64] = []
-    for place in all.indices where told.isNewer(than: all[place].change) {
-      all[place].change = told
-      overtaken.append(all[place].operation)
+    var overtaken: [(operation: UInt64, change: ParkedChange)] = []
+    for place in all.indices {
+      guard let change = all[place].change(after: told, of: ended) else { continue }
+      all[place].change = change
+      overtaken.append((all[place].operation, change))
     }
     if !overtaken.isEmpty { answers[told.recordID] = Answers(all) }
     return overtaken
@@ -116,6 +116,16 @@ extension ParkedChange {
     switch self {
     case .saved, .alreadyInCloud: true
     case .deleted, .refused, .dropped: false
+    }
+  }
+
+  /// What is known after this of an operation's record, when a later operation tells of it: of two saves both count.
+  fileprivate func followed(by later: ParkedChange) -> ParkedChange {
+    switch (self, later) {
+    case (.saved(let record), .saved(let saved)): .saved(record.merging(later: saved))
+    case (.alreadyInCloud(let record), .saved(let saved)):
+      .alreadyInCloud(saved.merged(into: record))
+    default: later
     }
   }
 

@@ -48,9 +48,6 @@ package struct OpenOperation: Sendable {
   /// What the cloud has of its records, those included that were parked, as it is known now.
   package var settled: [ParkedChange] { endings.settled }
 
-  /// Has what a later operation has saved, and is announced before this, stand for what was answered.
-  mutating func follow(_ later: ParkedChange) { endings.follow(later) }
-
   /// The outcome with all its parts.
   package var response: ModifyOperation.Response { endings.present }
 }

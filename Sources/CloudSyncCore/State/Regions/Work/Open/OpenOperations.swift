@@ -86,29 +86,20 @@ extension OpenOperations {
   ///
   /// - Complexity: O(*n*) in what the page tells and what was answered since the page before, but for a
   ///   glance at every 64th operation.
-  mutating func overtake(by told: [ParkedChange]) {
-    indexAnswers()
-    for change in told {
-      for number in further?.value.answered.overtake(by: change) ?? [] {
-        self.change(operation: number) { $0.overtake(by: change) }
-      }
-    }
-  }
+  mutating func overtake(by told: [ParkedChange]) { overtake(by: told, of: nil) }
 
   /// Has what an operation tells that ends out of its turn stand for what was answered before, and is announced later.
   ///
-  /// - Complexity: O(*n*) in what was answered of the operations before it.
+  /// - Complexity: As for a page.
   mutating func overtake(by ended: OpenOperation) {
-    let told = ended.settled
-    guard !told.isEmpty else { return }
+    overtake(by: ended.settled, of: ended.number)
+  }
+
+  private mutating func overtake(by told: [ParkedChange], of ended: UInt64?) {
     indexAnswers()
     for change in told {
-      for number in further?.value.answered.operations(answeredOf: change.recordID) ?? []
-      where number < ended.number {
-        self.change(operation: number) { $0.follow(change) }
-        guard let known = self[number]?.settled.last(where: { $0.recordID == change.recordID })
-        else { continue }
-        further?.value.answered.replace(known, of: number)
+      for (number, known) in further?.value.answered.overtake(by: change, of: ended) ?? [] {
+        self.change(operation: number) { $0.overtake(by: known) }
       }
     }
   }

@@ -85,17 +85,6 @@ struct OperationEndings: Sendable {
     further?.value.overtaken[change.recordID] = change
   }
 
-  /// Has what a later operation tells of a record that was answered stand for it: of two saves both count.
-  mutating func follow(_ later: ParkedChange) {
-    guard let known = settled.last(where: { $0.recordID == later.recordID }) else { return }
-    switch (known, later) {
-    case (.saved(let record), .saved(let saved)): overtake(by: .saved(record.merging(later: saved)))
-    case (.alreadyInCloud(let record), .saved(let saved)):
-      overtake(by: .alreadyInCloud(saved.merged(into: record)))
-    default: overtake(by: later)
-    }
-  }
-
   private mutating func addSaved(_ record: Record) {
     guard let saved = outcome?.savedRecords.count, saved > 0 else {
       // An array of one costs less to make than one that grows.
