@@ -66,6 +66,8 @@ struct HistorySimulationTests {
     arguments: SuiteSize.some(
       1,
       of: [
+        // A column got another type while an older commit was looked at, and nobody saw that its values were noted.
+        (261, "default"),
         // Commits were put on top of a squash whose parents had not come: a state stood in for these, and they were lost.
         (176, "default"),
         // A copied file brought triggers along, and nobody looked what they wrote.

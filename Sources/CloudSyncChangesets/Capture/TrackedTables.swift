@@ -11,10 +11,6 @@ struct TrackedTables: Sendable {
   let id: SchemaID
   /// The number that SQLite gives the declarations of the whole database.
   let version: Int64
-  /// Whether rows of HEAD are parked.
-  var isParking = false
-  /// Whether the tables hold values of HEAD as others.
-  var isConverting = false
   let defaults = ConstantDefaults()
 
   /// No tables.
@@ -161,9 +157,7 @@ struct CaptureInstallation {
       schema: schema,
       description: description,
       id: description.id,
-      version: try Self.version(connection: connection),
-      isParking: try ParkedRows(connection: connection).exist(),
-      isConverting: try ConvertedValues.exist(connection)
+      version: try Self.version(connection: connection)
     )
   }
 

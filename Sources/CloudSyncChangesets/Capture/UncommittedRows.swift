@@ -4,12 +4,10 @@ import CloudSyncSQLiteSupport
 /// What was changed since HEAD, by what the mirrors keep of it.
 struct UncommittedRows {
   let connection: HistoryConnection
-  let tracked: TrackedTables
-
-  private var tables: [TrackedTable] { tracked.tables }
+  private let tables: [TrackedTable]
 
   init(connection: HistoryConnection, tables: TrackedTables) {
-    (self.connection, tracked) = (connection, tables)
+    (self.connection, self.tables) = (connection, tables.tables)
   }
 
   /// The changes, as if made at a time; edits that changed nothing in the end are none.
@@ -50,8 +48,8 @@ struct UncommittedRows {
       let comparison = MirrorComparison(table: table, statement: statement, time: time)
       try statement.forEachRow { for row in comparison.rows { rows[row.key] = row } }
     }
-    if tracked.isConverting { try say(rows: &rows, of: table) }
-    if tracked.isParking { try replaceParked(rows: &rows, of: table, at: time) }
+    try say(rows: &rows, of: table)
+    try replaceParked(rows: &rows, of: table, at: time)
     if rows.count == 1 { return Array(rows.values) }
     return rows.values.sorted { $0.key < $1.key }
   }
@@ -64,6 +62,7 @@ extension UncommittedRows {
     of table: TrackedTable
   ) throws(ChangesetError) {
     let converted = try ConvertedValues(connection: connection, table: table)
+    guard converted.exist else { return }
     for (key, row) in rows { rows[key] = try converted.said(change: row) }
   }
 
@@ -76,6 +75,7 @@ extension UncommittedRows {
     at time: HybridTime
   ) throws(ChangesetError) {
     let parked = ParkedRows(connection: connection)
+    guard try parked.exist() else { return }
     for (key, row) in rows where row.kind != .update {
       guard let away = try parked.row(key, of: table.name) else { continue }
       guard row.kind == .insert else {

@@ -175,7 +175,7 @@ struct Adopting {
     for gone in state.tables where work.tables.table(gone.name) == nil {
       tables.append(TableDelta(gone.name, rows: gone.rows.map { $0.inverted(at: time) }))
     }
-    if work.tables.isParking {
+    if try work.parked.exist() {
       _ = try ParkedMigration(work: work, former: former, names: allNames)
         .run { [allFills] in allFills[$0] ?? [] }
     }

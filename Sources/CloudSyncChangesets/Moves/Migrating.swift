@@ -148,7 +148,7 @@ struct Migrating {
     }
     let gone = state.tables.filter { work.tables.table($0.name) == nil }
       .map { table in TableDelta(table.name, rows: table.rows.map { $0.inverted(at: time) }) }
-    if work.tables.isParking {
+    if try work.parked.exist() {
       try compareParked(from: former.description, with: &comparisons, gone: gone, in: work)
     }
     let tables = comparisons.compactMap(\.delta) + gone

@@ -42,7 +42,7 @@ struct Rescan {
         wanted[row.key] = was
         found.append(row.key)
       }
-    if work.tables.isParking {
+    if try work.parked.exist() {
       for parked in try work.parked.absent(from: work.tables).table(table.name)?.rows ?? [] {
         wanted[parked.key] = nil
       }

@@ -76,9 +76,7 @@ final class HistoryGraph: CommitGraph {
   ) throws(ChangesetError) -> [CellValue]? {
     guard let tracked = work.tables.table(table) else { return nil }
     var present = try TableRows(connection: work.connection, table: tracked).row(key)
-    if present == nil, work.tables.isParking {
-      present = try work.parked.row(key, of: tracked.name)
-    }
+    if present == nil { present = try work.parked.row(key, of: tracked.name) }
     var row = present.map { Dictionary(uniqueKeysWithValues: $0.cells.map { ($0.column, $0.new) }) }
     for delta in [try takenBack(), try changes(fromHeadTo: id)] {
       guard let change = delta.table(table)?.row(key) else { continue }

@@ -88,7 +88,7 @@ extension ChangesetRepository {
   public func pull() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
       // What others or the app have changed may let rows in.
-      if work.tables.isParking, try work.uncommitted.hasChanges() == false {
+      if try work.parked.exist(), try work.uncommitted.hasChanges() == false {
         try work.parked.retry(in: work.tables)
       }
       guard let row = try Branches(work: work).descendant() else { return nil }

@@ -13,7 +13,7 @@ struct Committing {
     let position = try work.heads.position()
     let time = HybridTime.next(after: position.clock, now: work.now)
     var changes = try work.uncommitted.changes(at: time)
-    if work.tables.isParking {
+    if try work.parked.exist() {
       changes = try ParkedChildren(work: work).following(changes: changes, at: time)
     }
     if changes.isEmpty {
@@ -30,10 +30,8 @@ struct Committing {
 
   /// Forgets what the rows were.
   private func clear(_ changes: StateDelta) throws(ChangesetError) {
-    if work.tables.isConverting {
-      try ConvertedValues.forget(replacedBy: changes, in: work.tables, work.connection)
-    }
-    if work.tables.isParking { try work.parked.releaseReplaced(in: work.tables) }
+    try ConvertedValues.forget(replacedBy: changes, in: work.tables, work.connection)
+    try work.parked.releaseReplaced(in: work.tables)
     try work.uncommitted.clear()
   }
 

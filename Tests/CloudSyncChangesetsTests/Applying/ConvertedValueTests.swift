@@ -425,4 +425,46 @@ import Testing
     try HistoryBench.settle([text, number])
     try HistoryBench.expectAgreement([text, number])
   }
+
+  /// The first value that is held as another one is noted in the midst of the migration.
+  @Test func whoLooksAtAnOlderCommitGivesAColumnAnotherType() throws {
+    let (one, other) = (try Self.bench("INTEGER", "desk"), try Self.bench("INTEGER", "phone"))
+    try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, NULL)")
+    try one.commit("UPDATE people SET name = 'Bo' WHERE id = 'b'")
+    try other.sync(from: one)
+    let old = try #require(try other.repository.log().last)
+    try other.repository.checkout(Revision(old.id))
+    let height = "ALTER TABLE people ADD COLUMN height INTEGER NOT NULL DEFAULT 170"
+    let migrate = { (bench: HistoryBench, sql: String) in
+      try ChangesetRepository.migrate(bench.database, options: HistoryBench.options()) { handle in
+        try SQLiteConnection(borrowing: handle).execute(sql)
+      }
+    }
+    try migrate(one, height)
+    try one.commit("UPDATE people SET height = 180 WHERE id = 'a'")
+    try other.take(from: one)
+
+    try migrate(
+      other,
+      """
+      CREATE TABLE people_new(
+        id TEXT PRIMARY KEY NOT NULL, name TEXT, place REAL, note, height INTEGER NOT NULL DEFAULT 170);
+      INSERT INTO people_new SELECT id, name, place, note, 100 + place FROM people;
+      DROP TABLE people;
+      ALTER TABLE people_new RENAME TO people
+      """
+    )
+    #expect(try other.repository.head().id == old.id)
+    #expect(try other.repository.status().isClean)
+    #expect(try other.repository.verify().problems == [])
+    #expect(
+      try other.rows("SELECT id, place, height FROM people ORDER BY id")
+        == ["'a', 1.0, 170", "'b', 2.0, 170"]
+    )
+    try other.repository.switchBranch("main")
+    #expect(try other.repository.verify().problems == [])
+    #expect(
+      try other.rows("SELECT name, place, height FROM people WHERE id = 'a'") == ["'Ada', 1.0, 180"]
+    )
+  }
 }
