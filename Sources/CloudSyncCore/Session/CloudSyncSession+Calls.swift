@@ -85,8 +85,9 @@ extension CloudSyncSession {
   ///
   /// It then ends as failed with the code ``SyncError/Code/cancelled``, with what had been saved and
   /// what was not. What is in flight for the first time is waited for. Records whose answer was lost are
-  /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved. An operation
-  /// that was wholly answered completes as usual.
+  /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved. So does an edit that was merged
+  /// with another operation's before it was sent, which goes on with that; it is withdrawn with the last of them. An
+  /// operation that was wholly answered completes as usual.
   public func cancel(_ id: OperationID) { inbox.post(.event(.cancel(id), .call)) }
 
   // MARK: Waits

@@ -154,6 +154,85 @@ struct LostAnswerTests {
     #expect(harness.handler.cancelled.count == 2)
   }
 
+  @Test(
+    "`cancel` ends operations whose edits were merged, and withdraws these with the last of them"
+  )
+  func cancelMerged() throws {
+    let harness = SessionHarness(script: Self.losing(["a"]))
+    harness.session.start()
+    harness.world.run()
+    harness.handler.change { $0.modify = { _, _ in .failure(.networkFailure) } }
+    try harness.modify([.note("z", 1)])
+    harness.world.run()
+    let ids = try (0..<3).map { try harness.modify([.note("a", $0)]) }
+    harness.handler.change { $0 = Self.losing(["a"]) }
+    harness.world.advance(by: .seconds(60))
+    #expect(harness.handler.modifyCalls.contains { $0.names == ["a"] || $0.names == ["z", "a"] })
+
+    for (count, id) in ids.enumerated() {
+      harness.session.cancel(id)
+      harness.world.run()
+      #expect(harness.failures.entries.count == count + 1)
+      #expect(harness.brokenInvariant == nil)
+    }
+    #expect(harness.failures.entries.allSatisfy { $0.error.code == .cancelled })
+    #expect(
+      harness.failures.entries.map { $0.error.itemErrors.map(\.error.code) }
+        == [[.outcomeUnknown], [.outcomeUnknown], [.outcomeUnknown]]
+    )
+    harness.world.advance(by: .seconds(700))
+    #expect(harness.completions.entries.count == 1)
+    #expect(harness.state.hasWorkQueued == false)
+  }
+
+  @Test("`cancel` of one of several operations leaves the merged edit to the others")
+  func cancelOneOfMerged() throws {
+    let harness = SessionHarness(script: Self.losing(["z"]))
+    harness.start()
+    let blocker = try harness.modify([.note("z", 1)])
+    harness.world.advance(by: .seconds(5))
+    let first = try harness.modify([SessionHarness.record("a", ["x": 1])])
+    let second = try harness.modify([SessionHarness.record("a", ["y": 2])])
+    harness.session.cancel(blocker)
+    harness.handler.change { $0.modify = { _, _ in .failure(.networkFailure) } }
+    harness.world.advance(by: .seconds(30))
+    harness.session.cancel(first)
+    harness.world.run()
+    #expect(harness.failures.entries.count == 2)
+    harness.handler.change { $0 = ScriptedHandler.Script() }
+    harness.world.advance(by: .seconds(700))
+    #expect(harness.completions.entries.map(\.id) == [second])
+    #expect(harness.handler.modifyCalls.last?.saves.first?["x"] == 1)
+    #expect(harness.brokenInvariant == nil)
+  }
+
+  @Test("`cancel` does not wait for a request that has none of the operation's records")
+  func cancelBehindFlight() throws {
+    let harness = SessionHarness(
+      script: ScriptedHandler.Script(modify: { operation, _ in
+        operation.records.contains { $0.recordID.name == "a" }
+          ? .never : .success(ScriptedHandler.allSaved(operation))
+      })
+    )
+    harness.start()
+    let first = try harness.modify([.note("a", 1)])
+    harness.world.advance(by: .seconds(1))
+    let second = try harness.modify([.note("b", 1)])
+    harness.world.advance(by: .seconds(1))
+    #expect(harness.state.isModifying)
+    harness.session.cancel(second)
+    harness.world.run()
+    #expect(harness.failures.entries.map(\.error.code) == [.cancelled])
+    #expect(harness.state.isModifying && harness.brokenInvariant == nil)
+    // What is on its way for the first time is waited for.
+    harness.session.cancel(first)
+    harness.world.run()
+    #expect(harness.failures.entries.count == 1)
+    harness.world.advance(by: .seconds(400))
+    #expect(harness.failures.entries.count == 2)
+    #expect(harness.state.hasWorkQueued == false && harness.brokenInvariant == nil)
+  }
+
   @Test("What a page tells meanwhile is not undone by an older save", arguments: [true, false])
   func pageStands(isDeleted: Bool) throws {
     let losing = Locked(true)

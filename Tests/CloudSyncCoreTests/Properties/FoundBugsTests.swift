@@ -52,8 +52,12 @@ struct FoundBugsTests {
     bench.world.run()
 
     #expect(bench.handler.modifyCalls.last?.saves.first?["x"] == 1)
-    #expect(bench.completions.entries.last?.id == later)
-    #expect(bench.failures.entries.isEmpty)
+    #expect(bench.completions.entries.count == 1)
+    #expect(
+      bench.failures.entries.map { $0.error.itemErrors.map(\.error.code) } == [[.outcomeUnknown]]
+    )
+    #expect(bench.parked.entries.count { if case .saved = $0 { true } else { false } } == 1)
+    #expect(bench.state.parkedRecords.isEmpty && bench.brokenInvariant == nil)
   }
 
   @Test("A reset tells about parked records that are on their way, too")

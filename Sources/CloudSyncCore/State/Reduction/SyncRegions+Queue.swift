@@ -72,7 +72,7 @@ extension SyncRegions {
   ///
   /// What is in flight is waited for first; what was sent and not answered is given up at once, and
   /// the operation says that it may be done. An edit that has been merged with another operation's
-  /// goes on with that.
+  /// goes on with that, and the operation says the same of it.
   mutating func reduceCancel(id: OperationID) -> Bool {
     if cancelFetch(id) { return true }
     if let open = modify.open[id.number], open.operation.id == id {
@@ -93,14 +93,11 @@ extension SyncRegions {
     return true
   }
 
-  /// Takes the cancelled operations' entries out of the batch, as soon as none of them is on its way
-  /// for the first time.
+  /// Takes the cancelled operations' entries out of the batch; those of which an edit is on its way for the first time, or
+  /// is looked up, as soon as that is answered.
   mutating func applyCancellations() {
     guard !modify.cancelling.isEmpty else { return }
-    if let flight, flight.isLookup || (flight.mode == .modify && modify.frozen == 0) { return }
-    let numbers = modify.cancelling
-    modify.cancelling = []
-    for number in numbers { withdraw(operation: number) }
+    for number in modify.takeCancellable(during: flight) { withdraw(operation: number) }
     modify.lookups = modify.batch.count { $0.needsLookup }
     announceCompleted()
   }

@@ -110,8 +110,24 @@ package struct ModifyRegion: Sendable {
     return rest
   }
 
-  /// Takes an operation's own entries out of the batch; a request that is sent again is given up if it
-  /// has any of them, and the rest of it is sent under a new write token.
+  /// Takes the numbers of the given up operations of which no edit is on its way for the first time, or is looked up.
+  mutating func takeCancellable(during flight: Flight?) -> [UInt64] {
+    var held = 0
+    if let flight, frozen == 0 {
+      held = flight.isLookup ? batch.count : flight.mode == .modify ? flight.count : 0
+    }
+    // A set is asked for single numbers only; its order never shows.
+    var waiting: Set<UInt64> = []
+    for entry in batch.prefix(held) { waiting.formUnion([entry.source] + entry.furtherSources) }
+    let numbers = cancelling
+    cancelling = numbers.filter(waiting.contains)
+    return numbers.filter { !waiting.contains($0) }
+  }
+
+  /// Takes an operation's edits out of the batch; a request that is sent again is given up if it
+  /// has an entry of its own, and the rest of it is sent under a new write token.
+  ///
+  /// What was merged with another operation's edit, or with one that had been parked, goes on with that.
   ///
   /// - Parameters:
   ///   - number: The operation's number.
@@ -126,8 +142,10 @@ package struct ModifyRegion: Sendable {
     var (stillFrozen, endsRequest) = (0, false)
     let sent = max(repeated, sent)
     for (place, entry) in batch.enumerated() {
-      // What was merged with another edit goes on with it, also with one that had been parked.
-      guard entry.source == number, entry.furtherSources.isEmpty, !entry.wasParked else {
+      var entry = entry
+      let carried = entry.remove(number)
+      guard carried > 0, entry.source == 0, !entry.wasParked else {
+        withdrawn += Array(repeating: ItemFailure(entry.recordID, .outcomeUnknown), count: carried)
         kept.append(entry)
         if place < frozen { stillFrozen += 1 }
         continue

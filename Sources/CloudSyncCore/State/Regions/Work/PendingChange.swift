@@ -77,6 +77,21 @@ package struct PendingChange: Sendable {
     if source == 0 { source = number } else { change { $0.furtherSources.append(number) } }
   }
 
+  /// Whether it has an edit of an operation.
+  func carries(_ number: UInt64) -> Bool {
+    source == number || hasHistory && furtherSources.contains(number)
+  }
+
+  /// Forgets that it has edits of an operation; returns how many they are.
+  mutating func remove(_ number: UInt64) -> Int {
+    guard carries(number) else { return 0 }
+    let all = [source] + furtherSources
+    let left = all.filter { $0 != number }
+    source = left.first ?? 0
+    if !furtherSources.isEmpty { furtherSources = Array(left.dropFirst()) }
+    return all.count - left.count
+  }
+
   /// Takes the record that a conflict was resolved to.
   mutating func resolve(to record: Record) {
     endProbing()
