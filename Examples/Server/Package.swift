@@ -101,18 +101,18 @@ let package = Package(
       path: "Tests/PostgresTestServer"
     ),
     .executableTarget(
-      name: "postgres-probe",
+      name: "store-probe",
       dependencies: [
         "PostgresStore", "PostgresTestServer",
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
       ],
-      path: "Tests/PostgresProbe"
+      path: "Tests/StoreProbe"
     ),
     .testTarget(
       name: "PostgresStoreTests",
       dependencies: [
-        "PostgresStore", "PostgresTestServer", "postgres-probe",
+        "PostgresStore", "PostgresTestServer", "store-probe",
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
       ]

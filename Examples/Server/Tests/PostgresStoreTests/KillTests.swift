@@ -30,12 +30,12 @@ struct KillTests {
   )
   func serverKilled(step: PostgresStep) throws {
     let conninfo = try PostgresServer.shared.get().newSchema()
-    let survivor = try Probe(conninfo: conninfo)
+    let survivor = try Probe(SharedDatabase(conninfo: conninfo))
     _ = try survivor.ask(.createZone(device: "phone", Client.zoneID))
     let reader = Client(try PostgresStore(conninfo: conninfo), device: "reader")
     var token: ChangeToken?
     for round in 0..<Self.rounds {
-      let victim = try Probe(conninfo: conninfo)
+      let victim = try Probe(SharedDatabase(conninfo: conninfo))
       _ = try victim.ask(.kill(step: step.rawValue))
       #expect(throws: Probe.Death.self) { try modify(victim, round: round) }
       let before = try reader.fetch(token).get()
@@ -61,7 +61,7 @@ struct KillTests {
     let store = try PostgresStore(conninfo: conninfo, options: options)
     let client = try Client.ready(store)
     for round in 0..<Self.rounds {
-      let holder = try Probe(conninfo: conninfo)
+      let holder = try Probe(SharedDatabase(conninfo: conninfo))
       _ = try holder.ask(.stay(step: PostgresStep.locked.rawValue))
       let operation = ModifyOperation(records: [Client.note("lost\(round)")], recordIDsToDelete: [])
       let token = WriteToken(nonce: 8, number: UInt64(round))

@@ -19,10 +19,13 @@ final class Probe: Sendable {
     var rest = Data()
   }
 
+  /// Kept as long as the process has it.
+  private let database: SharedDatabase
   private let process: Process
   private let state: Mutex<State>
 
-  init(conninfo: String) throws {
+  init(_ database: SharedDatabase) throws {
+    self.database = database
     // Whoever is written to may be dead.
     signal(SIGPIPE, SIG_IGN)
     let input = Pipe()
@@ -32,8 +35,8 @@ final class Probe: Sendable {
       .destinationOfSymbolicLink(atPath: "/proc/self/exe")
       .split(separator: "/").dropLast()
       .reduce(into: URL(fileURLWithPath: "/")) { $0.appendPathComponent(String($1)) }
-      .appendingPathComponent("postgres-probe")
-    process.arguments = [conninfo]
+      .appendingPathComponent("store-probe")
+    process.arguments = database.words
     process.standardInput = input
     process.standardOutput = output
     state = Mutex(

@@ -27,17 +27,27 @@ func say<Value>(_ result: Result<Value, SyncError>, as body: (Value) -> ProbeAns
   }
 }
 
-func serve(conninfo: String) throws {
-  let accident = Mutex<Accident?>(nil)
-  let store = try PostgresStore(conninfo: conninfo) { step in
-    switch accident.withLock({ $0 }) {
-    case .death(step.rawValue): kill(getpid(), SIGKILL)
-    case .stay(step.rawValue):
-      try? say(.stays)
-      while true { pause() }
-    default: break
+/// What is to happen next; only the store in PostgreSQL tells its steps.
+let accident = Mutex<Accident?>(nil)
+
+func store(kind: String, at place: String) throws -> any LocalCloudStore {
+  switch kind {
+  case "sqlite": return try SQLiteStore(path: place)
+  case "postgres":
+    return try PostgresStore(conninfo: place) { step in
+      switch accident.withLock({ $0 }) {
+      case .death(step.rawValue): kill(getpid(), SIGKILL)
+      case .stay(step.rawValue):
+        try? say(.stays)
+        while true { pause() }
+      default: break
+      }
     }
+  default: throw SyncError(.invalidArguments, "“\(kind)” is no store: name sqlite or postgres")
   }
+}
+
+func serve(_ store: any LocalCloudStore) throws {
   let cloud = LocalCloud(store: store)
   let account = AccountIdentity("alice")
   let context = RequestContext(
@@ -90,11 +100,11 @@ func serve(conninfo: String) throws {
 // Whatever happens to the test that started it, the process ends.
 alarm(1_200)
 do {
-  guard CommandLine.arguments.count == 2 else {
-    throw SyncError(.invalidArguments, "name a database")
+  guard CommandLine.arguments.count == 3 else {
+    throw SyncError(.invalidArguments, "name a kind of store, and its file or connection")
   }
-  try serve(conninfo: CommandLine.arguments[1])
+  try serve(store(kind: CommandLine.arguments[1], at: CommandLine.arguments[2]))
 } catch {
-  try? FileHandle.standardError.write(contentsOf: Data("postgres-probe: \(error)\n".utf8))
+  try? FileHandle.standardError.write(contentsOf: Data("store-probe: \(error)\n".utf8))
   exit(1)
 }
