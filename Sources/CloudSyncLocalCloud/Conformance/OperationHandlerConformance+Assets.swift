@@ -10,7 +10,10 @@ import Foundation
 extension OperationHandlerConformance {
   /// Checks of assets.
   static let assets: [Check] = [
-    Check("Files of no byte, one and very many come over by their digests, in lists too") { probe in
+    Check(
+      "Files of no byte, one and very many come over by their digests, in lists too",
+      needs: .files
+    ) { probe in
       await probe.createZone()
       let contents = [0, 1, probe.capabilities.largestAsset]
         .map { count in
@@ -29,7 +32,10 @@ extension OperationHandlerConformance {
       probe.expect(found["file"]?.fileBytes == [contents[2]], "the file came back changed")
       probe.expect(found["files"]?.fileBytes == contents, "the files of the list came back changed")
     },
-    Check("An asset that is replaced comes with its new file") { probe in
+    Check(
+      "An asset that is replaced comes with its new file",
+      needs: .files
+    ) { probe in
       await probe.createZone()
       guard let assets = [[1], [2, 2]].asAssets(of: probe) else { return }
       var tag: String?
@@ -44,7 +50,10 @@ extension OperationHandlerConformance {
       let found = page?.changedRecords.first?["file"]?.fileBytes
       probe.expect(found == [[2, 2]], "the file is another one")
     },
-    Check("A file that is missing, or is not what its asset says, fails its record alone") {
+    Check(
+      "A file that is missing, or is not what its asset says, fails its record alone",
+      needs: .files
+    ) {
       probe in
       await probe.createZone()
       guard let asset = [[1, 2, 3]].asAssets(of: probe)?.first else { return }

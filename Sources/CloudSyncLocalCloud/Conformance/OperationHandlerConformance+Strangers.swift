@@ -9,7 +9,10 @@ import Foundation
 extension OperationHandlerConformance {
   /// Checks of what belongs elsewhere, and of what errors say.
   static let strangers: [Check] = [
-    Check("A token of another zone is an error, and each zone has its own records") { probe in
+    Check(
+      "A token of another zone is an error, and each zone has its own records",
+      needs: .otherZone
+    ) { probe in
       guard let other = probe.other else { return }
       await probe.createZone()
       _ = probe.value(of: await other.createZone(), when: "creating another zone")

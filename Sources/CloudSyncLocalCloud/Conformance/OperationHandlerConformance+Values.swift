@@ -42,10 +42,12 @@ extension OperationHandlerConformance {
       )
       probe.expect(page?.changedRecords.first?["x"] == number, "the number came back changed")
     },
-    Check("A field that was saved encrypted stays so, and one that was not does not become so") {
+    Check(
+      "A field that was saved encrypted stays so, and one that was not does not become so",
+      needs: .encryptedKeys
+    ) {
       probe in
       await probe.createZone()
-      guard probe.capabilities.keepsEncryptedKeys else { return }
       var record = probe.note("a", ["open": "x", "secret": "y"])
       record.encryptedKeys = ["secret"]
       let saved = await probe.save(device: probe.a, record: record)
@@ -58,9 +60,11 @@ extension OperationHandlerConformance {
         "the encrypted fields are \(records.last?.encryptedKeys ?? [])"
       )
     },
-    Check("A parent that was set stays when other fields are saved") { probe in
+    Check(
+      "A parent that was set stays when other fields are saved",
+      needs: .parents
+    ) { probe in
       await probe.createZone()
-      guard probe.capabilities.hasParents else { return }
       _ = await probe.save(device: probe.a, record: probe.note("parent", ["x": 1]))
       var record = probe.note("child", ["x": 1])
       record.parent = probe.id(name: "parent")
@@ -85,9 +89,11 @@ extension OperationHandlerConformance {
       let response = probe.value(of: await probe.a.modify(records), when: "saving a circle")
       probe.expect(response?.savedRecords.count == 2, "not both were saved")
     },
-    Check("Records that are deleted together with another one come as deletions") { probe in
+    Check(
+      "Records that are deleted together with another one come as deletions",
+      needs: .deletionWithTargets
+    ) { probe in
       await probe.createZone()
-      guard probe.capabilities.deletesWithTargets else { return }
       _ = await probe.save(device: probe.a, record: probe.note("target", ["x": 1]))
       let reference = Reference(recordID: probe.id(name: "target"), action: .deleteSelf)
       _ = await probe.save(
@@ -105,7 +111,10 @@ extension OperationHandlerConformance {
         "the deletions are \(deleted.map(\.name))"
       )
     },
-    Check("A zone that is gone says why: deleted, purged by the user, or reset") { probe in
+    Check(
+      "A zone that is gone says why: deleted, purged by the user, or reset",
+      needs: .zoneDeletion
+    ) { probe in
       await probe.createZone()
       guard let deleteZone = probe.deleteZone else { return }
       let cases: [(ZoneDeletionReason, SyncError.Code, isReset: Bool)] = [

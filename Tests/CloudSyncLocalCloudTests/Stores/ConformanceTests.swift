@@ -28,6 +28,8 @@ struct ConformanceTests {
         world.connect(device, CloudWorld.alice, zoneID).connection
       }
 
+      // Files are the next test's.
+      if let reason = check.reasonLeftOut(for: cloud) { #expect(reason.contains("assetFolder")) }
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
     }
   }
@@ -42,10 +44,17 @@ struct ConformanceTests {
     let folder = ScratchFolder.shared.newPath() + "-files"
     capabilities.assetFolder = folder
     let kept = LocalCloud(assetFolder: folder + "/cloud")
-    let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID, capabilities: capabilities) { device in
+    var cloud = ConformanceCloud(zoneID: CloudWorld.zoneID, capabilities: capabilities) { device in
       kept.connect(device: device, account: CloudWorld.alice, zoneID: CloudWorld.zoneID)
     }
+    cloud.connectToOther = { device, zoneID in
+      kept.connect(device: device, account: CloudWorld.alice, zoneID: zoneID)
+    }
+    cloud.deleteZone = { reason in
+      _ = try? kept.deleteZone(CloudWorld.zoneID, account: CloudWorld.alice, reason: reason)
+    }
 
+    #expect(check.reasonLeftOut(for: cloud) == nil)
     for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
   }
 
@@ -72,11 +81,23 @@ struct ConformanceTests {
     return [variants[index % variants.count]]
   }
 
+  @Test("A check that is left out says why")
+  func leftOut() {
+    let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
+    let reasons = OperationHandlerConformance.all.compactMap { $0.reasonLeftOut(for: cloud) }
+    #expect(reasons.contains("for capabilities.assetFolder is nil"))
+    #expect(reasons.contains("for deleteZone is nil"))
+    #expect(reasons.contains("for connectToOther is nil"))
+    #expect(reasons.count < OperationHandlerConformance.all.count / 2)
+  }
+
   @Test("Every check tells a handler apart that does nothing")
   func brokenHandler() async {
     for check in OperationHandlerConformance.all.dropFirst() {
       var cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
       cloud.connectToOther = { _, _ in IdleHandler() }
+      cloud.deleteZone = { _ in }
+      cloud.capabilities.assetFolder = ScratchFolder.shared.newPath() + "-idle"
 
       let failures = await check.run(cloud)
 

@@ -43,17 +43,24 @@ struct PostgresServerTests {
       return String(token)
     }
 
+    /// The clients of a device, one for each process.
+    func clients(_ device: String) async throws -> [WebServicesClient] {
+      let token = try await token(device)
+      return try ports.map { ports in
+        WebServicesClient(
+          address: try WebServicesAddress("http://127.0.0.1:\(ports.devices)"),
+          authorization: .bearer(Secret(token)),
+          transport: ServerProcess.transport
+        )
+      }
+    }
+
     /// The handlers of a device, one for each process.
     func handlers(_ device: String) async throws -> [WebServicesOperationHandler] {
-      let token = try await token(device)
-      return try ports.enumerated()
-        .map { number, ports in
+      try await clients(device).enumerated()
+        .map { number, client in
           WebServicesOperationHandler(
-            client: WebServicesClient(
-              address: try WebServicesAddress("http://127.0.0.1:\(ports.devices)"),
-              authorization: .bearer(Secret(token)),
-              transport: ServerProcess.transport
-            ),
+            client: client,
             zoneID: notes,
             assets: AssetCache(folder: "\(folder.path("cache"))/\(device)-\(number)")
           )
@@ -128,7 +135,8 @@ struct PostgresServerTests {
       capabilities.assetFolder = pair.folder.path("files")
       let first = Alternating(try await pair.handlers("a"))
       let second = Alternating(try await pair.handlers("b"))
-      let cloud = ConformanceCloud(
+      let others = try await pair.clients("a")
+      var cloud = ConformanceCloud(
         zoneID: notes,
         capabilities: capabilities,
         deleteZone: { reason in
@@ -138,6 +146,10 @@ struct PostgresServerTests {
           } catch { Issue.record(error) }
         }
       ) { device in device == "b" ? second : first }
+      cloud.connectToOther = { _, zoneID in
+        Alternating(others.map { WebServicesOperationHandler(client: $0, zoneID: zoneID) })
+      }
+      #expect(check.reasonLeftOut(for: cloud) == nil)
       for failure in await check.run(cloud) { Issue.record("\(check): \(failure)") }
       #expect(pair.areRunning)
     }

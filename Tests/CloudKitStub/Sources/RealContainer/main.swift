@@ -19,5 +19,6 @@ for (number, check) in OperationHandlerConformance.all.enumerated() {
       assets: AssetCache(folder: folder + "-received")
     )
   }
+  if let reason = check.reasonLeftOut(for: cloud) { print("\(check): left out, \(reason)") }
   for failure in await check.run(cloud) { print("\(check): \(failure)") }
 }
