@@ -80,6 +80,34 @@ struct AssetTransferTests {
     #expect(uploads() == 2)
   }
 
+  @Test("5. A file whose record's answer was lost is not uploaded again, and its record is there")
+  func lostAnswer() async throws {
+    let edit = note("a", ["file": .asset(try asset([1, 2, 3]))])
+    world.transport.onRequest { (request, _) throws(HTTPTransportError) in
+      guard request.path.hasSuffix("records/modify") else { return nil }
+      return .alter { (_) throws(HTTPTransportError) in
+        throw HTTPTransportError(.sent, "the connection was lost")
+      }
+    }
+    #expect(await phone.modify([edit], token: 1).error?.code == .serverResponseLost)
+    world.transport.onRequest { _, _ in nil }
+
+    let again = try await phone.modify([edit], token: 1).get()
+    #expect(again.savedRecords.map(\.recordID.name) == ["a"] && again.failures.isEmpty)
+    // A cloud that does not know the request again calls it a conflict with what it has: all of the
+    // edit, though its file lies elsewhere.
+    world.cloud.options.knowsWriteTokens = false
+    let unknown = try await phone.modify([edit], token: 1).get()
+    let server = try #require(unknown.failures.first?.error.serverRecord)
+    #expect(unknown.failures.map(\.error.code) == [.serverRecordChanged])
+    #expect(server["file"] != edit["file"] && server.contains(edit: edit))
+    #expect(server.changeTag == again.savedRecords.first?.changeTag)
+    let uploads = world.transport.requests.filter {
+      $0.method == "POST" && $0.target.hasPrefix("/assets/1/")
+    }
+    #expect(uploads.count == 1)
+  }
+
   @Test("27. A file that is missing or changed fails its record; the others are saved")
   func missing() async throws {
     let good = try asset([1], named: "good")

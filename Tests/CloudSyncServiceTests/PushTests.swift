@@ -173,6 +173,20 @@ struct PushTests {
     #expect(poll(mac).withLock { $0 } == none)
   }
 
+  @Test("66. A poll that waits while its token is revoked ends in its time, and there is no other")
+  func revoked() async throws {
+    let mac = try await courier("mac")
+    #expect(isChange(poll(mac)))
+    let waiting = poll(mac)
+    world.tokens.revoke(token: ServiceWorld.token("mac"))
+    #expect(await world.post("users/caller", "", as: "mac").status == 401)
+    world.advance(by: .seconds(50))
+    world.service.answerPolls()
+    #expect(waiting.withLock { $0.map(\.status) } == [200] && waiting.withLock { $0[0].body } == [])
+    #expect(world.service.waitingPolls == 0)
+    #expect(poll(mac).withLock { $0.map(\.status) } == [404])
+  }
+
   @Test("A client hears of changes, and after a gap it takes for granted that it has missed one")
   func client() async throws {
     let client = try world.client("mac")

@@ -193,16 +193,22 @@ struct ServiceTests {
       let found = await handler.fetch(FetchOperation(lookingUp: [recordID]))
       #expect(try found.get().changedRecords.map(\.recordID.name) == [name])
     }
-    for (number, field) in ["'; --", "../x", "a b", "é", ""].enumerated() {
+    for (number, field) in (names + ["'; --", "../x", "a b", "é", ""]).enumerated() {
       let result = await handler.modify([note("f", [field: 1])], token: UInt64(50 + number))
       #expect(result.itemCodes == ["f": .invalidArguments])
     }
-    for zone in ["../x", "'; DROP TABLE items"] {
+    for zone in names {
       let zoneID = ZoneID(name: zone)
-      _ = try await world.handler("phone", zoneID: zoneID).createZone(zoneID).get()
+      let inside = try world.handler("phone", zoneID: zoneID)
+      #expect(try await inside.createZone(zoneID).get())
+      let recordID = RecordID(name: "a", zoneID: zoneID)
+      let edit = Record(recordType: "Note", recordID: recordID, fields: ["text": .string(zone)])
+      #expect(try await inside.modify([edit], token: 1).get().savedRecords.count == 1)
+      let found = try await inside.fetch().get().changedRecords
+      #expect(found.map { $0["text"] } == [.string(zone)] && found.map(\.recordID) == [recordID])
     }
     let zones = try world.cloud.zones(account: ServiceWorld.alice).map(\.name)
-    #expect(zones == ["'; DROP TABLE items", "../x", "Notes"])
+    #expect(zones.count == names.count + 1 && Set(zones) == Set(names + ["Notes"]))
     #expect(
       try world.cloud.records(account: ServiceWorld.alice, zone: ServiceWorld.zoneID).count == 8
     )

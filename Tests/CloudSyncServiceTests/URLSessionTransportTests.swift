@@ -90,6 +90,45 @@ struct URLSessionTransportTests {
   }
 
   @Test(
+    "46. A captive portal and a redirect to another host: 34 or 4, and no token goes there",
+    arguments: [200, 301, 302, 303, 307, 308]
+  )
+  func portals(status: Int) async throws {
+    let visits = Locked(0)
+    let other = try LoopbackServer { _ in
+      visits.withLock { $0 += 1 }
+      return HTTPResponse(status: 200)
+    }
+    let tokens = Locked<[String?]>([])
+    let portal = try LoopbackServer { [place = "\(other.origin)/y"] request in
+      tokens.withLock { $0.append(request.headers["Authorization"]) }
+      return status == 200
+        ? HTTPResponse(status: 200, "<html>Sign in</html>")
+        : HTTPResponse(status: status, headers: ["Location": place])
+    }
+    let handler = WebServicesOperationHandler(
+      client: WebServicesClient(
+        address: try WebServicesAddress(portal.origin),
+        authorization: .bearer("secret"),
+        transport: transport
+      ),
+      zoneID: ServiceWorld.zoneID
+    )
+    #expect(await handler.modify([note("a")], token: 1).error?.code == .serverResponseLost)
+    #expect(await handler.fetch().error?.code == .networkFailure)
+    // The portal was asked, each time, and nobody else.
+    #expect(tokens.withLock { $0 } == ["Bearer secret", "Bearer secret"])
+    #expect(visits.withLock { $0 } == 0)
+    // A visit would have been seen.
+    _ = try await transport.send(
+      HTTPRequest(method: "GET", target: "/y"),
+      to: other.origin,
+      deadline: .distantFuture
+    )
+    #expect(visits.withLock { $0 } == 1)
+  }
+
+  @Test(
     "No connection and a passed deadline mean that nothing was sent; a broken one that it may be"
   )
   func failures() async throws {

@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import CloudSyncWire
 import Testing
 
@@ -79,6 +80,48 @@ struct WireErrorTests {
         """
       let error = try fetch().answer(response(200, text), now: .distantPast).failure
       #expect(error?.code.rawValue == code)
+      // As the error of the whole request, and with more words around it.
+      let whole = #"{"serverErrorCode":"BAD_REQUEST","reason":"r: \#(reason) (7)"}"#
+      let refused = try fetch().answer(response(400, whole), now: .distantPast).failure
+      #expect(refused?.code.rawValue == code)
+    }
+  }
+
+  @Test(
+    "42. After an unknown continuation a session starts over; another bad request ends its fetch",
+    arguments: [
+      ("Unknown sync continuation type", true), ("Invalid continuation format", true),
+      ("other", false),
+    ]
+  )
+  func startsOver(reason: String, isExpired: Bool) throws {
+    let text = #"{"serverErrorCode":"BAD_REQUEST","reason":"\#(reason)"}"#
+    let found = try fetch().answer(response(400, text), now: .distantPast).failure
+    let refusal = try #require(found)
+    let page = FetchOperation.Response(
+      changedRecords: [Self.record],
+      changeToken: ChangeToken(text: "new")
+    )
+    let bench = SessionHarness(
+      script: .init(fetch: { operation, _ in
+        operation.changeToken == nil ? .success(page) : .failure(refusal)
+      })
+    )
+    bench.start()
+    let old = ChangeToken(text: "old")
+    bench.session.fetch(FetchOperation(changeToken: old))
+    bench.world.advance(by: .seconds(600))
+
+    let tokens = bench.handler.fetchCalls.map { $0.fetch?.changeToken }
+    if isExpired {
+      #expect(tokens == [old, nil])
+      #expect(bench.pages.entries.map(\.startedOver) == [true])
+      #expect(bench.pages.entries.flatMap(\.changedRecords).count == 1)
+      #expect(bench.failures.entries.isEmpty)
+    } else {
+      #expect(tokens == [old])
+      #expect(bench.pages.entries.isEmpty)
+      #expect(bench.failures.entries.map(\.error.code) == [.invalidArguments])
     }
   }
 
@@ -90,15 +133,19 @@ struct WireErrorTests {
     }
   }
 
+  /// What a response of too many requests means that came on Sun, 06 Nov 1994 08:49:37 GMT.
+  private func throttled(_ body: String, _ header: String?) throws -> SyncError? {
+    var headers: HTTPHeaders = [:]
+    headers["retry-after"] = header
+    let text = #"{"serverErrorCode":"THROTTLED","reason":"r"\#(body)}"#
+    let now = Timestamp(nanoseconds: 784_111_777_000_000_000)
+    return try fetch().answer(response(429, text, headers), now: now).failure
+  }
+
   @Test("47. Waits as a number, text, a date and many hours are obeyed; the larger of two counts")
   func waits() throws {
-    let now = Timestamp(nanoseconds: 784_111_777_000_000_000)  // Sun, 06 Nov 1994 08:49:37 GMT
     func wait(_ body: String, _ header: String?) throws -> Int64? {
-      var headers: HTTPHeaders = [:]
-      headers["retry-after"] = header
-      let text = #"{"serverErrorCode":"THROTTLED","reason":"r"\#(body)}"#
-      let error = try fetch().answer(response(429, text, headers), now: now).failure
-      return error?.retryAfter
+      try throttled(body, header)?.retryAfter
         .map { $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000 }
     }
     #expect(try wait(#","retryAfter":30"#, nil) == 30_000)
@@ -113,15 +160,95 @@ struct WireErrorTests {
     #expect(try wait("", "Thu, 29 Feb 1996 00:00:00 GMT") == 41_440_223_000)
   }
 
+  @Test(
+    "47. A session sends nothing before a wait of any form is over, up to its cap of a day",
+    arguments: [
+      (#","retryAfter":30"#, "", 30), (#","retryAfter":"30""#, "", 30),
+      ("", "Sun, 06 Nov 1994 08:50:07 GMT", 30), ("", "110207", 86_400),
+      (#","retryAfter":110207"#, "", 86_400),
+    ]
+  )
+  func obeyed(body: String, header: String, seconds: Int) throws {
+    let refusal = try #require(try throttled(body, header.isEmpty ? nil : header))
+    let bench = SessionHarness(
+      script: .init(modify: { operation, number in
+        number == 0 ? .failure(refusal) : .success(ScriptedHandler.allSaved(operation))
+      })
+    )
+    try bench.modify([SessionHarness.record("a")])
+    bench.start()
+    bench.world.advance(by: .seconds(seconds - 1))
+    #expect(bench.handler.modifyCalls.count == 1)
+    // Devices that were told the same do not all come back at once: up to an eighth is added.
+    bench.world.advance(by: .seconds(seconds / 8 + 2))
+    #expect(bench.handler.modifyCalls.count == 2)
+    #expect(bench.completions.entries.map(\.response.savedRecords.count) == [1])
+  }
+
   @Test("41. An atomic error is understood as a whole answer and as items")
   func atomic() throws {
     let whole = #"{"serverErrorCode":"ATOMIC_ERROR","reason":"r"}"#
     #expect(
       modify().answer(response(400, whole), now: .distantPast).failure?.code == .partialFailure
     )
+    let told = #"""
+      {"serverErrorCode":"ATOMIC_ERROR","records":[
+      {"recordName":"a","serverErrorCode":"BAD_REQUEST","reason":"r"}]}
+      """#
+    let error = modify().answer(response(400, told), now: .distantPast).failure
+    #expect(error?.code == .partialFailure)
+    #expect(error?.itemErrors.map(\.error.code) == [.invalidArguments])
     let items = #"{"records":[{"recordName":"a","serverErrorCode":"ATOMIC_ERROR"}]}"#
     let answer = try modify().answer(response(200, items), now: .distantPast).get()
     #expect(answer.failures.map(\.error.code) == [.batchRequestFailed])
+  }
+
+  /// Answers as a service that saves all of a request or nothing, and never the record "b".
+  private static func atomicAnswer(
+    to operation: ModifyOperation,
+    isWhole: Bool
+  ) -> Result<ModifyOperation.Response, SyncError> {
+    let modification = WireModification(operation, zoneID: zone, isAtomic: true)
+    let call = WireCall.modify(modification, writeToken: nil)
+    func answer(_ status: Int, _ body: [UInt8]) -> Result<ModifyOperation.Response, SyncError> {
+      call.answer(HTTPResponse(status: status, body: body), now: .distantPast)
+    }
+    let names = operation.records.map(\.recordID.name)
+    guard names.contains("b") else {
+      return answer(200, modification.body(of: ScriptedHandler.allSaved(operation)))
+    }
+    if isWhole, names.count > 1 {
+      return answer(400, Array(#"{"serverErrorCode":"ATOMIC_ERROR","reason":"r"}"#.utf8))
+    }
+    let items = names.map { name in
+      let code = name == "b" ? "BAD_REQUEST" : "ATOMIC_ERROR"
+      return #"{"recordName":"\#(name)","serverErrorCode":"\#(code)","reason":"r"}"#
+    }
+    let list = items.joined(separator: ",")
+    return answer(200, Array(#"{"records":[\#(list)]}"#.utf8))
+  }
+
+  @Test(
+    "41. Of an atomic request with one bad record the others are saved, however it is told",
+    arguments: [true, false]
+  )
+  func atomicRequest(isWhole: Bool) throws {
+    let bench = SessionHarness(
+      script: .init(modify: { operation, _ in
+        .now(Self.atomicAnswer(to: operation, isWhole: isWhole))
+      })
+    )
+    try bench.modify(["a", "b", "c"].map { SessionHarness.record($0) })
+    bench.start()
+    bench.world.advance(by: .seconds(3_600))
+
+    let response = try #require(bench.completions.entries.first?.response)
+    #expect(response.savedRecords.map(\.recordID.name).sorted() == ["a", "c"])
+    #expect(response.failures.map(\.recordID.name) == ["b"])
+    // Its own error, and not that of the request.
+    #expect(response.failures.map(\.error.code) == [.invalidArguments])
+    #expect(bench.completions.entries.count == 1 && !bench.state.isHalted)
+    #expect(bench.handler.modifyCalls[0].names == ["a", "b", "c"])
   }
 
   @Test("44. An answer whose items do not fit the request counts as lost")

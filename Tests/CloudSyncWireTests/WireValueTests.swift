@@ -165,6 +165,33 @@ struct WireValueTests {
     #expect(field(#"{"value":"x","type":"STRING","more":[true,null]}"#) == "x")
   }
 
+  @Test("49. Unknown fields and members of a record are no part of it, nor of its next edit")
+  func unknownMembers() throws {
+    let text = """
+      {"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"t","pluginFields":{},"records":[
+      {"recordName":"n","recordType":"Note","recordChangeTag":"t1","pluginFields":{"a":[1,null]},
+      "fields":{"f":{"type":"STRING","value":"x"},"hologram":{"type":"HOLOGRAM","value":[{}]},
+      "l":{"type":"HOLOGRAM_LIST","value":[1]}}}]}]}
+      """
+    let changes = WireZoneChanges(zoneID: Self.zone, syncToken: nil)
+    let page = try changes.page(reading: Array(text.utf8)).get()
+    #expect(page.failures == [])
+    var record = try #require(page.changedRecords.first)
+    #expect(record.fields.map(\.name) == ["f"])
+
+    // Even all that was read, sent back whole, sets only what is known: an update leaves the rest.
+    record["f"] = "y"
+    let operation = ModifyOperation(records: [record])
+    let body = WireModification(operation, zoneID: Self.zone, isAtomic: false).body()
+    let sent = String(decoding: body, as: UTF8.self)
+    #expect(sent.contains(#""operationType":"update""#))
+    #expect(!sent.contains("hologram") && !sent.contains("HOLOGRAM"))
+    #expect(!sent.contains(#""l""#) && !sent.contains("pluginFields"))
+    let read = try WireModification(reading: body, scope: .private, with: { _ in nil }, limit: 1)
+    #expect(read.operation.records.map(\.changeTag) == ["t1"])
+    #expect(read.operation.records.map(\.fields) == [[RecordField(name: "f", value: "y")]])
+  }
+
   @Test("What no service can hold is told before anything is sent")
   func problems() {
     let redacted = FieldValue.redacted(Redaction(kind: "string", byteCount: 1, digest: "d"))

@@ -49,8 +49,22 @@ struct CloudKitModification: Sendable {
     guard let sendable = plan.sendable(isAtomic: isAtomic) else {
       return answer.finish(.failure(plan.refusal(isAtomic: isAtomic)))
     }
+    var records: [CKRecord] = []
+    var unreadable: [Record] = []
+    for edit in sendable.records {
+      if let record = record(for: edit, plan: plan) {
+        records.append(record)
+      } else {
+        unreadable.append(edit)
+      }
+    }
+    guard unreadable.isEmpty else {
+      var plan = plan
+      plan.forget(systemFieldsOf: unreadable)
+      return plan.unknown.isEmpty ? send(plan: plan) : lookUp(plan: plan)
+    }
     let operation = CKModifyRecordsOperation(
-      recordsToSave: sendable.records.map { record(for: $0, plan: plan) },
+      recordsToSave: records,
       recordIDsToDelete: sendable.recordIDsToDelete.map(connection.identifiers.cloudKitID)
     )
     operation.savePolicy = .ifServerRecordUnchanged
@@ -68,15 +82,16 @@ struct CloudKitModification: Sendable {
     }
   }
 
-  /// CloudKit's record of an edit.
-  private func record(for edit: Record, plan: ModifyPlan) -> CKRecord {
+  /// CloudKit's record of an edit; nil if its system fields cannot be read.
+  private func record(for edit: Record, plan: ModifyPlan) -> CKRecord? {
+    if edit.changeTag == nil { return writer.newRecord(edit) }
     guard let bytes = plan.systemFields[edit.recordID],
       let record = SystemFieldsCoding.record(
         from: bytes,
         for: edit,
         identifiers: connection.identifiers
       )
-    else { return writer.newRecord(edit) }
+    else { return nil }
     writer.apply(edit, to: record)
     return record
   }

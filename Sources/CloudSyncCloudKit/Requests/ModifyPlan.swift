@@ -13,6 +13,8 @@ struct ModifyPlan: Sendable {
   private(set) var systemFields: [RecordID: Data] = [:]
   /// Records whose system fields are missing, in the order of the request.
   private(set) var unknown: [Record] = []
+  /// Whether the server has told what it knows of those.
+  private var isLookedUp = false
 
   /// Examines a modification.
   ///
@@ -68,6 +70,22 @@ struct ModifyPlan: Sendable {
       }
     }
     unknown = []
+    isLookedUp = true
+  }
+
+  /// Forgets system fields that cannot be read, or are of another record: they are as good as missing.
+  mutating func forget(systemFieldsOf records: [Record]) {
+    for record in records {
+      systemFields[record.recordID] = nil
+      if isLookedUp {
+        errors[record.recordID] = SyncError(
+          .internalError,
+          "what CloudKit gave for \(record.recordID) cannot be read"
+        )
+      } else {
+        unknown.append(record)
+      }
+    }
   }
 
   /// What is to be sent: nothing where the request is all or nothing and something is wrong.

@@ -60,8 +60,12 @@ package struct WireCall<Answer: Sendable>: Sendable {
       isModification: isModification,
       now: now
     )
-    // Of a whole request it says that some item failed, and not which.
-    if error.code == .batchRequestFailed { error.code = .partialFailure }
+    // Of a whole request it says that some item failed; which, only where the body has a list of them.
+    if error.code == .batchRequestFailed {
+      error.code = .partialFailure
+      let items = try? read(response.body).get() as? ModifyOperation.Response
+      error.itemErrors = items?.failures ?? []
+    }
     return .failure(error)
   }
 

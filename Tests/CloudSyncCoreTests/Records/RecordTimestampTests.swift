@@ -92,6 +92,40 @@ struct RecordTimestampTests {
     #expect(!server.contains(edit: RecordFixtures.record(["f": .asset(other)])))
     #expect(edit != server)
   }
+
+  @Test("5. A session takes the resend for saved, and nobody is asked about a conflict")
+  func assetResend() throws {
+    let digest = RecordFixtures.asset
+    let mine = Asset(sha256: digest.sha256, byteCount: digest.byteCount, location: "/here")
+    let theirs = Asset(sha256: digest.sha256, byteCount: digest.byteCount, location: "/cloud")
+    var script = ScriptedHandler.Script()
+    // The first answer is lost after the cloud has saved the record: it refuses the second one.
+    script.modify = { operation, number in
+      guard number > 0 else { return .failure(.serverResponseLost) }
+      var server = operation.records[0].withChangeTag("server")
+      server["f"] = FieldValue.asset(theirs)
+      let error = SyncError(.serverRecordChanged, serverRecord: server)
+      return .success(.init(failures: [ItemFailure(server.recordID, error)]))
+    }
+    let conflicts = Locked(0)
+    let bench = SessionHarness(
+      resolver: ConflictResolver { client, _ in
+        conflicts.withLock { $0 += 1 }
+        return client
+      },
+      script: script
+    )
+    bench.start()
+    try bench.modify([SessionHarness.record("a", ["f": .asset(mine)])])
+    bench.world.advance(by: .seconds(60))
+
+    let calls = bench.handler.modifyCalls
+    #expect(calls.count == 2 && Set(calls.map(\.token)).count == 1)
+    #expect(conflicts.withLock { $0 } == 0)
+    let response = try #require(bench.completions.entries.first?.response)
+    #expect(response.alreadyInCloud.map(\.changeTag) == ["server"])
+    #expect(response.unsaved.isEmpty && bench.state.parkedRecords.isEmpty)
+  }
 }
 
 extension Record {

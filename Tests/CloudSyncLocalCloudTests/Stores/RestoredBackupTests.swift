@@ -11,6 +11,8 @@ struct RestoredBackupTests {
     let path = ScratchFolder.shared.newPath()
     var tags: [String] = []
     var tokens: [ChangeToken] = []
+    /// The token of what the copy has too.
+    var early: ChangeToken?
 
     func open() throws -> Device { try CloudWorld(at: path).connect() }
 
@@ -20,6 +22,7 @@ struct RestoredBackupTests {
         let device = try open()
         _ = try device.createZone().get()
         tags.append(try #require(try device.save(device.note("r"))[0].changeTag))
+        early = try device.fetch().get().changeToken
       }
       try FileManager.default.copyItem(atPath: path, toPath: backup)
       do {
@@ -51,7 +54,14 @@ struct RestoredBackupTests {
       tag = try #require(try device.save(edit)[0].changeTag)
       #expect(!accident.tags.contains(tag))
     }
-    for token in accident.tokens {
+    // It has been edited more often by now than in what was lost: edits from there are stale.
+    for tag in accident.tags {
+      let stale = device.modify([device.note("r", ["x": 9], tag: tag)])
+      #expect(stale.itemCodes == ["r": .serverRecordChanged])
+    }
+    // Nobody can know who has seen more than the copy has: all upload what it lacks.
+    let early = try #require(accident.early)
+    for token in accident.tokens + [early] {
       let error = device.fetch(token).error
       #expect(error?.code == .zoneNotFound && error?.isEncryptedDataReset == true)
     }
@@ -68,9 +78,12 @@ struct RestoredBackupTests {
   @Test("A token of what was lost means a reset zone, even if nobody has renewed the store")
   func notRenewed() throws {
     let accident = try Accident()
-    let error = try accident.open().fetch(accident.tokens.last).error
+    let device = try accident.open()
+    let error = device.fetch(accident.tokens.last).error
 
     #expect(error?.code == .zoneNotFound && error?.isEncryptedDataReset == true)
+    // That of what is there is good, without renew().
+    #expect(try device.fetch(accident.early).get().isEmpty)
   }
 
   @Test("A repeat of a request from before the store was renewed is not answered as the first")
@@ -90,15 +103,46 @@ struct RestoredBackupTests {
     let store = try SQLiteStore(path: path)
     let device = CloudWorld(store: store).connect()
     _ = try device.createZone().get()
-    try device.save(device.note("answered"))
-    let length = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+    func lengthOfLog() throws -> Int {
+      let facts = try FileManager.default.attributesOfItem(atPath: path + "-wal")
+      return try #require(facts[.size] as? Int)
+    }
+    // What was answered, and where the log ended by then.
+    var tags: [String: String] = [:]
+    var answers: [(length: Int, tags: [String: String], token: ChangeToken?)] = []
+    func answered() throws {
+      let token = try device.fetch().get().changeToken
+      answers.append((length: try lengthOfLog(), tags: tags, token: token))
+    }
+    for name in ["a", "b", "c"] {
+      tags[name] = try device.save(device.note(name))[0].changeTag
+      try answered()
+    }
+    tags["a"] = try device.save(device.note("a", ["x": 2], tag: tags["a"]))[0].changeTag
+    try answered()
+    _ = try device.modify(delete: ["b"]).get()
+    tags["b"] = nil
+    try answered()
     try device.save(device.note("later"))
-    let cut = ScratchFolder.shared.newPath()
-    try FileManager.default.copyItem(atPath: path, toPath: cut)
-    let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).prefix(try #require(length))
-    try log.write(to: URL(fileURLWithPath: cut + "-wal"))
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
 
-    #expect(try CloudWorld(at: cut).names() == ["answered"])
+    let ends = answers.dropFirst().map { $0.length } + [log.count]
+    for (answer, end) in zip(answers, ends) {
+      #expect(answer.length < end)
+      // Between two commits, or in the middle of the next one, of which nobody had heard.
+      for length in [answer.length, answer.length + 1, (answer.length + end) / 2, end - 1] {
+        let cut = ScratchFolder.shared.newPath()
+        try FileManager.default.copyItem(atPath: path, toPath: cut)
+        try log.prefix(length).write(to: URL(fileURLWithPath: cut + "-wal"))
+        let world = try CloudWorld(at: cut)
+        let page = try world.connect().fetch().get()
+        #expect(page.changedRecords.count == answer.tags.count)
+        for record in page.changedRecords {
+          #expect(record.changeTag == answer.tags[record.recordID.name])
+        }
+        #expect(try world.connect().fetch(answer.token).get().isEmpty)
+      }
+    }
     // FULL: the log is on the disk before a commit returns, so that it cannot be cut before that.
     #expect(try store.setting("synchronous") == 2)
   }

@@ -35,39 +35,62 @@ struct WebTokenTests {
   /// The requests of the API so far.
   private var requestCount: Int { transport.requests.count }
 
+  private static func context(_ number: UInt64) -> RequestContext {
+    RequestContext(
+      attempt: Attempt(epoch: 1, number: number),
+      writeToken: WriteToken(nonce: 1, number: number),
+      deadline: .distantFuture
+    )
+  }
+
+  /// How many tokens were stored when a call was answered, and not a moment later.
+  private func savesAtAnswer(
+    _ store: MemoryTokenStore,
+    _ call: (_ answered: @escaping @Sendable () -> Void) -> Void
+  ) async -> Int {
+    await withCheckedContinuation { continuation in
+      call { continuation.resume(returning: store.saves) }
+    }
+  }
+
   @Test(
     "35. The token of every response is stored before it is delivered: success, item error, 4xx"
   )
   func rotation() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
     let phone = handler(try client(store))
-    let counts = Locked<[Int]>([])
-    await withCheckedContinuation { continuation in
-      phone.handle(
-        createZoneOperation: CreateZoneOperation(zoneID: ServiceWorld.zoneID),
-        context: RequestContext(
-          attempt: Attempt(epoch: 1, number: 1),
-          writeToken: WriteToken(nonce: 1, number: 1),
-          deadline: .distantFuture
-        )
-      ) { _ in
-        counts.withLock { $0.append(store.saves) }
-        continuation.resume()
-      }
+    let zone = CreateZoneOperation(zoneID: ServiceWorld.zoneID)
+    let created = await savesAtAnswer(store) { answered in
+      phone.handle(createZoneOperation: zone, context: Self.context(1)) { _ in answered() }
     }
-    #expect(counts.withLock { $0 } == [1])
+    #expect(created == 1)
     _ = try await phone.modify([note("a")], token: 2).get()
     #expect(store.saves == 2)
     // An item that fails, and the look-up of what the service has.
-    #expect(await phone.modify([note("a")], token: 3).itemCodes == ["a": .serverRecordChanged])
-    #expect(store.saves == 4)
+    let edit = ModifyOperation(records: [note("a")])
+    let codes = Locked<[String: SyncError.Code]>([:])
+    let refused = await savesAtAnswer(store) { answered in
+      phone.handle(modifyOperation: edit, context: Self.context(3)) { result in
+        codes.withLock { $0 = result.itemCodes }
+        answered()
+      }
+    }
+    #expect(refused == 4)
+    #expect(codes.withLock { $0 } == ["a": .serverRecordChanged])
     transport.onRequest { (_, _) throws(HTTPTransportError) in
       .alter { response in
         HTTPResponse(status: 429, headers: response.headers, body: Array("{}".utf8))
       }
     }
-    #expect(await phone.fetch().error?.code == .requestRateLimited)
-    #expect(store.saves == 5)
+    let code = Locked<SyncError.Code?>(nil)
+    let throttled = await savesAtAnswer(store) { answered in
+      phone.handle(fetchOperation: FetchOperation(), context: Self.context(4)) { result in
+        code.withLock { $0 = result.error?.code }
+        answered()
+      }
+    }
+    #expect(throttled == 5)
+    #expect(code.withLock { $0 } == .requestRateLimited)
     transport.onRequest { _, _ in nil }
     let strange = FetchOperation(changeToken: ChangeToken(.init("AAAA".utf8)))
     #expect(await phone.fetch(strange).error != nil)
@@ -79,12 +102,19 @@ struct WebTokenTests {
   @Test("35. A process that ends after storing and before delivering leaves one that goes on")
   func killed() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
-    let former = handler(try client(store))
-    _ = try await former.createZone().get()
+    _ = try await handler(try client(store)).createZone().get()
+    let former = handler(try client(EndingTokenStore(store)))
+    let unheard = await former.modify([note("a")], token: 1)
+    #expect(unheard.error?.code == .serverResponseLost)
+    #expect(store.saves == 2)
     // What the former process had stored when it was gone is all that the next one has.
-    let next = handler(try client(MemoryTokenStore(try store.load())))
-    _ = try await next.modify([note("a")], token: 1).get()
+    let nextClient = try client(MemoryTokenStore(try store.load()))
+    let next = handler(nextClient)
+    // Nobody has heard that it was saved: it is sent again.
+    #expect(await next.modify([note("a")], token: 1).itemCodes == ["a": .serverRecordChanged])
     #expect(try await next.fetch().get().changedRecords.count == 1)
+    #expect(nextClient.signInNeeded == nil)
+    #expect(apple.violations == [])
   }
 
   @Test(
@@ -310,5 +340,19 @@ struct WebTokenTests {
     var dumped = ""
     dump(client, to: &dumped)
     #expect(!dumped.contains("w1+") && !dumped.contains("api+"))
+  }
+}
+
+/// Stores a token, and then nothing of the response goes on to anybody: the process is gone.
+private final class EndingTokenStore: WebTokenStore {
+  private let store: MemoryTokenStore
+
+  init(_ store: MemoryTokenStore) { self.store = store }
+
+  func load() throws(WebTokenStoreError) -> Secret? { try store.load() }
+
+  func save(_ token: Secret) throws(WebTokenStoreError) {
+    try store.save(token)
+    throw WebTokenStoreError("the process has ended")
   }
 }

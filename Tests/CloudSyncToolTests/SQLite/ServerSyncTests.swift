@@ -267,13 +267,14 @@ struct ServerSyncTests {
         [harness.path("cloud"), "--token-file", good],
       ]
       let before = try harness.files()
+      let database = harness.bytes("a.db")
       for words in wrong {
         let refused = await Self.tool(["sync", harness.path("a.db"), "--all", "--cloud"] + words)
         #expect(refused.code == 2, "\(words)")
         #expect(refused.errors.split(separator: "\n").count == 2, "\(refused.errors)")
         #expect(!refused.errors.contains("secret-word"))
       }
-      #expect(try harness.files() == before)
+      #expect(try harness.files() == before && harness.bytes("a.db") == database)
       #expect(bench.operations.withLock { $0 } == [])
       chmod(open, 0o600)
       let all = ["sync", harness.path("a.db"), "--all", "--cloud", origin, "--token-file", open]

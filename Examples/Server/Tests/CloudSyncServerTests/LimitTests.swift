@@ -21,28 +21,55 @@ struct LimitTests {
     #expect(try server.post("zones/modify", body, token: token).status == 200)
   }
 
+  /// The most memory that a process has had at a time.
+  private static func mostMemory(of process: Running) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(process.processID)/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    let words = line?.split(separator: " ") ?? []
+    return try #require(words.compactMap { Int($0) }.first) * 1_024
+  }
+
+  /// A piece of a body whose length nobody has told.
+  private static func chunk(_ text: String) -> [UInt8] {
+    Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+  }
+
   @Test("62. A body that is too large, endless or short: 413, 413, closed, and nothing is stored")
   func bodies() async throws {
     let server = try ServerProcess()
     let token = try await server.token("mac")
     try Self.makeZone(server, token)
     let path = ServerProcess.base + "records/modify"
+    // As much as there may be is read, and found to be no request.
+    let spaces = String(repeating: " ", count: 4_000_000)
+    #expect(try server.post("records/modify", spaces, token: token).status == 400)
+    let before = try Self.mostMemory(of: server.process)
 
     let large = try RawConnection(port: server.port)
     large.request("POST", path, token: token, headers: ["Content-Length: 4000001"])
     #expect(large.answer().status == 413)
     large.waitForEnd()
 
-    let endless = try RawConnection(port: server.port)
-    endless.request("POST", path, token: token, headers: ["Transfer-Encoding: chunked"])
-    let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 65_536) + [13, 10]
-    for _ in 0..<200 where endless.send(chunk) {}
-    #expect([413, 0].contains(endless.answer().status), "it may be closed before it is read")
+    // Whoever sends a little too much, and waits, is told; the other may be closed before it reads.
+    let chunk = Self.chunk(String(repeating: " ", count: 65_536))
+    for (count, statuses) in [(64, [413]), (2_000, [413, 0])] {
+      let endless = try RawConnection(port: server.port)
+      endless.request("POST", path, token: token, headers: ["Transfer-Encoding: chunked"])
+      // It begins with a request that is whole: whoever cuts off the rest would store it.
+      endless.send(Self.chunk(Self.modification([Self.create("endless")])))
+      for _ in 0..<count where endless.send(chunk) {}
+      #expect(statuses.contains(endless.answer().status))
+      endless.waitForEnd()
+    }
+    // The last one alone has sent twice as much.
+    #expect(try Self.mostMemory(of: server.process) - before < 64_000_000)
 
     let short = try RawConnection(port: server.port)
     short.request("POST", path, token: token, headers: ["Content-Length: 1000"])
-    short.send(String(Self.modification([Self.create("short")]).prefix(500)))
-    short.waitForEnd()
+    // What comes is a whole request too, and spaces.
+    let half = Self.modification([Self.create("short")])
+    short.send(half + String(repeating: " ", count: 500 - half.utf8.count))
+    #expect(short.answer().status == 0, "it is closed without a word")
 
     let page = try server.post("changes/zone", "{\"zones\":[{\(Self.zone)}]}", token: token)
     #expect(page.status == 200 && page.body.contains("\"records\":[]"), "\(page.body)")

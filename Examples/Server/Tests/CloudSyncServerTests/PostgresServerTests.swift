@@ -17,9 +17,10 @@ struct PostgresServerTests {
     private let processes: [Running]
     let ports: [ServerPorts]
 
-    init(_ name: String = #function) throws {
+    /// Starts them, on a schema of their own or a database that a test has made.
+    init(_ name: String = #function, at database: String? = nil) throws {
       folder = try Folder(name)
-      conninfo = try PostgresServer.shared.get().newSchema()
+      conninfo = try database ?? PostgresServer.shared.get().newSchema()
       let arguments = [
         "serve", "--data", folder.path("server"), "--postgres", conninfo, "--listen",
         "127.0.0.1:0", "--admin", "127.0.0.1:0",
@@ -155,30 +156,75 @@ struct PostgresServerTests {
     }
   }
 
+  /// A device that waits for changes at a process.
+  private struct Waiting {
+    private let connection: RawConnection
+    private let courier: String
+
+    init(_ token: String, at ports: ServerPorts) throws {
+      connection = try RawConnection(port: ports.devices)
+      let path = "/database/1/cloudsync/production/tokens/create"
+      connection.request("POST", path, token: token, body: "{}")
+      let found = connection.answer().body.firstMatch(of: /\/courier\/1\/[0-9a-f.]+/)
+      courier = String(try #require(found).0)
+    }
+
+    func ask() { connection.request("GET", courier) }
+
+    /// What it is told at last: on a machine that is busy its time may be over before.
+    func answer() -> RawConnection.Answer {
+      var answer = connection.answer()
+      for _ in 0..<10 where answer.status == 200 && answer.body.isEmpty {
+        ask()
+        answer = connection.answer()
+      }
+      return answer
+    }
+  }
+
   @Test("72. A change that one server is told reaches a device that waits at the other")
   func pushes() async throws {
     let pair = try Pair()
     let writer = try await pair.handlers("mac")[0]
     #expect(try await writer.createZone(notes).get())
-    let connection = try RawConnection(port: pair.ports[1].devices)
-    let path = "/database/1/cloudsync/production/tokens/create"
-    connection.request("POST", path, token: try await pair.token("phone"), body: "{}")
-    let found = connection.answer().body.firstMatch(of: /\/courier\/1\/[0-9a-f.]+/)
-    let courier = String(try #require(found).0)
-    connection.request("GET", courier)
-    #expect(!connection.answer().body.isEmpty, "the first is answered at once")
+    let phone = try Waiting(try await pair.token("phone"), at: pair.ports[1])
+    phone.ask()
+    #expect(!phone.answer().body.isEmpty, "the first is answered at once")
     for round in 1...3 {
-      connection.request("GET", courier)
+      phone.ask()
       let result = await writer.modify([note("r\(round)")], token: UInt64(round))
       #expect(try result.get().savedRecords.count == 1)
-      var answer = connection.answer()
-      // On a machine that is busy its time may have been over before.
-      for _ in 0..<10 where answer.status == 200 && answer.body.isEmpty {
-        connection.request("GET", courier)
-        answer = connection.answer()
-      }
+      let answer = phone.answer()
       #expect(answer.body.contains("ck"), "\(answer)")
     }
+  }
+
+  @Test("72. Where a server's channel is cut, a device is told all the same, and later ones too")
+  func cut() async throws {
+    let server = try PostgresServer.shared.get()
+    // In a database of its own it meets no connections of other tests.
+    let pair = try Pair(at: try server.newDatabase())
+    let writer = try await pair.handlers("mac")[0]
+    #expect(try await writer.createZone(notes).get())
+    let phone = try Waiting(try await pair.token("phone"), at: pair.ports[1])
+    phone.ask()
+    #expect(!phone.answer().body.isEmpty, "the first is answered at once")
+    // The last word of the server that has told something is no LISTEN any more: it is the other's.
+    let here = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE"
+    let cut =
+      "SELECT pg_terminate_backend(pid) \(here) 'LISTEN%'"
+      + " AND EXISTS (SELECT 1 \(here) 'SELECT pg_notify(%')"
+    for round in 0...3 {
+      phone.ask()
+      if round == 1 {
+        try Pause.wait("the listener") { try server.execute(cut, at: pair.conninfo) == ["t"] }
+      }
+      let result = await writer.modify([note("r\(round)")], token: UInt64(round + 1))
+      #expect(try result.get().savedRecords.count == 1)
+      let answer = phone.answer()
+      #expect(answer.body.contains("ck"), "\(answer)")
+    }
+    #expect(pair.areRunning)
   }
 
   @Test(

@@ -1,3 +1,5 @@
+import CloudSyncLocalCloud
+import CloudSyncService
 import CloudSyncSession
 import CloudSyncWebServices
 import Foundation
@@ -41,6 +43,83 @@ struct SecretTests {
     #expect(facts[.posixPermissions] as? Int == 0o600)
   }
 
+  @Test("What the server has in memory gets into no core dump, whatever the system allows")
+  func coreDumps() throws {
+    // It is started with as large a limit as there may be.
+    let server = try ServerProcess(startedBy: { _ in
+      ["/bin/sh", "-c", "ulimit -S -c \"$(ulimit -H -c)\" && exec \"$@\"", "sh"]
+    })
+    let path = "/proc/\(server.process.processID)/limits"
+    let limits = try String(contentsOfFile: path, encoding: .utf8)
+    let line = limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+    #expect(try #require(line).split(separator: " ").suffix(3) == ["0", "0", "bytes"])
+  }
+
+  /// Names that would do something if they were taken for anything else.
+  private static let hostileNames = [
+    "'; DROP TABLE items; --", "../../etc/passwd", "%2e%2e%2f", "a\u{0}b",
+    String(repeating: "\u{7f}", count: 255),
+  ]
+
+  @Test("64. Records, fields, zones and files of hostile names are stored and returned, or refused")
+  func hostile() async throws {
+    let server = try ServerProcess()
+    let client = try server.client(try await server.token("mac"))
+    var stored = 0
+    for name in Self.hostileNames {
+      let zone = ZoneID(name: name)
+      let handler = WebServicesOperationHandler(
+        client: client,
+        zoneID: zone,
+        assets: AssetCache(folder: server.folder.path("cache"))
+      )
+      if let error = await handler.createZone(zone).error {
+        #expect(error.code == .invalidArguments, "\(name.debugDescription)")
+        continue
+      }
+      let file = server.folder.path("file")
+      try name.write(toFile: file, atomically: true, encoding: .utf8)
+      let digest = Data(MemoryTokens.digest(of: name))
+      let asset = Asset(sha256: digest, byteCount: Int64(name.utf8.count), location: file)
+      func save(_ record: String, _ fields: [String: FieldValue], token: UInt64) async -> [String] {
+        let recordID = RecordID(name: record, zoneID: zone)
+        let edit = Record(recordType: "Note", recordID: recordID, fields: fields)
+        switch await handler.modify([edit], token: token) {
+        case .success(let response):
+          #expect(response.failures.allSatisfy { $0.error.code == .invalidArguments })
+          return response.savedRecords.map(\.recordID.name)
+        case .failure(let error):
+          let codes = error.itemErrors.map(\.error.code)
+          #expect(error.code == .invalidArguments || codes == [.invalidArguments], "\(error)")
+          return []
+        }
+      }
+      let saved = await save(name, ["text": .string(name), "file": .asset(asset)], token: 1)
+      #expect(await save("other", [name: 1], token: 2) == [], "no field has such a name")
+      let found = try await handler.fetchAll()
+      #expect(found.map(\.recordID.name) == saved)
+      for record in found {
+        #expect(record["text"] == .string(name))
+        guard case .asset(let kept)? = record["file"] else {
+          Issue.record("\(name.debugDescription) has no file")
+          continue
+        }
+        #expect(try String(contentsOfFile: kept.location, encoding: .utf8) == name)
+      }
+      stored += found.count
+    }
+    #expect(stored > 0)
+    // The files are the account's, and called by their digests.
+    let cloud = LocalCloud(assetFolder: server.data + "/assets")
+    let own = try #require(cloud.assetFolder(of: AccountIdentity("alice")))
+    let files = server.folder.files(below: "server/assets").map { "\(server.data)/assets/\($0)" }
+    #expect(files.count >= stored)
+    for file in files {
+      let name = file.dropFirst(own.count)
+      #expect(file.hasPrefix(own) && name.wholeMatch(of: /\/[0-9a-f]{64}/) != nil, "\(file)")
+    }
+  }
+
   @Test(
     "64, 65. Whatever names and places a client writes, files have digits as names, and no other is opened"
   )
@@ -49,11 +128,7 @@ struct SecretTests {
     let token = try await server.token("mac")
     let handler = WebServicesOperationHandler(client: try server.client(token), zoneID: notes)
     #expect(try await handler.createZone(notes).get())
-    let names = [
-      "'; DROP TABLE items; --", "../../etc/passwd", "%2e%2e%2f", "a\u{0}b",
-      String(repeating: "\u{7f}", count: 255),
-    ]
-    for (number, name) in names.enumerated() {
+    for (number, name) in Self.hostileNames.enumerated() {
       let result = await handler.modify([note(name)], token: UInt64(number + 1))
       let codes = (try? result.get().failures.map(\.error.code)) ?? [result.error?.code]
       #expect(codes == [] || codes == [.invalidArguments], "\(name)")

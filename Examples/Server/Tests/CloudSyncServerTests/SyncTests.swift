@@ -81,9 +81,10 @@ struct SyncTests {
   )
   func kills() async throws {
     let server = try ServerProcess()
-    let copies = try await Databases(server, ["one", "two"], schema: Self.schema)
+    let copies = try await Databases(server, ["one", "two", "new"], schema: Self.schema)
     var dice = Dice(state: 88_172_645_463_325_252)
-    var last: [String: String] = [:]
+    // What each row holds that only one of the two writes; nil where it was deleted last.
+    var last: [String: String?] = [:]
     var kills = (tools: 0, servers: 0)
     for round in 0..<20 {
       var running: [(String, Running)] = []
@@ -100,6 +101,9 @@ struct SyncTests {
           case 3:
             text +=
               "INSERT OR IGNORE INTO items VALUES('s-\(dice.below(99))', NULL, 't\(number)', 0);"
+          case 4 where dice.below(4) == 0:
+            text += "DELETE FROM items WHERE id = '\(own)';"
+            last[own] = .some(nil)
           default:
             let title = "edit \(round)-\(number)"
             text +=
@@ -127,12 +131,18 @@ struct SyncTests {
       for (_, process) in running { _ = process.wait() }
     }
     for _ in 0..<2 { for name in ["one", "two"] { try copies.sync(name) } }
+    // The server itself has everything: one that never edited gets the same.
+    try copies.sync("new")
     let (one, two) = (try copies.sql("one", Self.dump), try copies.sql("two", Self.dump))
     #expect(one == two && one.count > 100)
-    let titles = try copies.sql("one", "SELECT id || '|' || title FROM items")
-    for (id, title) in last { #expect(titles.contains("\(id)|\(title)")) }
+    #expect(try copies.sql("new", Self.dump) == one)
+    let titles = Set(
+      try copies.sql("one", "SELECT id || '|' || title FROM items WHERE id NOT LIKE 's-%'")
+    )
+    let expected = last.compactMap { id, title in title.map { "\(id)|\($0)" } }
+    #expect(titles == Set(expected) && last.count > expected.count)
     #expect(kills.tools > 0 && kills.servers > 0)
-    for name in ["one", "two"] {
+    for name in ["one", "two", "new"] {
       #expect(try copies.sql(name, "PRAGMA integrity_check") == ["ok"])
       let open = "SELECT count(*) FROM cloudsync_status WHERE status <> 'clean'"
       #expect(try copies.sql(name, open) == ["0"])
@@ -246,6 +256,15 @@ struct SyncTests {
     #expect(try copies.sql("one", "SELECT title FROM items") == ["mine"])
   }
 
+  /// The files beside a server's own, with their bytes.
+  private static func files(beside server: ServerProcess) -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in server.folder.files() where !name.hasPrefix("server/") {
+      files[name] = FileManager.default.contents(atPath: server.folder.path(name))
+    }
+    return files
+  }
+
   @Test(
     "74. A secret as an argument, in an address, over a network, in a file of everybody's: one line, exit 2"
   )
@@ -255,25 +274,28 @@ struct SyncTests {
     let file = server.folder.path("token")
     try "secret-word\n".write(toFile: file, atomically: true, encoding: .utf8)
     chmod(file, 0o644)
-    let before = server.folder.files().filter { !$0.hasPrefix("server/") }
-    let wrong: [[String]] = [
-      ["--cloud", server.origin, "--token", "secret-word"],
-      ["--cloud", server.origin, "--token=secret-word"],
-      ["--cloud", "https://secret-word@sync.example.org"],
-      ["--cloud", "https://sync.example.org/?ckAPIToken=secret-word"],
-      ["--cloud", "http://sync.example.org"],
-      ["--cloud", server.origin, "--token-file", file],
-      ["--cloud", server.origin],
-      ["--cloud", "cloud", "--token-file", file],
+    let before = Self.files(beside: server)
+    let wrong: [(words: [String], reason: String)] = [
+      (["--cloud", server.origin, "--token", "secret-word"], "a token is no argument"),
+      (["--cloud", server.origin, "--token=secret-word"], "a token is no argument"),
+      (["--cloud", "https://secret-word@sync.example.org"], "neither a user"),
+      (["--cloud", "https://sync.example.org/?ckAPIToken=secret-word"], "no query"),
+      (["--cloud", "http://sync.example.org"], "http:// for this machine"),
+      (["--cloud", server.origin, "--token-file", file], "others may read it"),
+      (["--cloud", server.origin], "set CLOUDSYNC_TOKEN"),
+      (["--cloud", "cloud", "--token-file", file], "--cloud names a file"),
     ]
-    for words in wrong {
+    for (words, reason) in wrong {
       let arguments = ["sync", copies.path("one"), "--all"] + words
       let run = try Run("/usr/bin/env", ["-u", "CLOUDSYNC_TOKEN", Program.tool] + arguments)
       #expect(run.code == 2 && run.output.isEmpty, "\(words): \(run.errors)")
+      #expect(run.errors.contains(reason), "\(words): \(run.errors)")
       #expect(run.errors.split(separator: "\n").count == 2)
       #expect(run.errors.hasPrefix("cloudsync: error: ") && !run.errors.contains("secret-word"))
     }
-    #expect(server.folder.files().filter { !$0.hasPrefix("server/") } == before)
+    #expect(Self.files(beside: server) == before)
+    // Nor was anybody asked.
+    #expect(try !server.admin("/metrics").body.contains("cloudsync_requests_total{"))
     chmod(file, 0o600)
     let unknown = try Run(
       Program.tool,
@@ -303,7 +325,7 @@ struct SyncTests {
       (given, ["--cloud", apple + "?ckWebAuthToken=secret-word", "--web-token-file", file]),
       (given, ["--cloud", "cloud", "--web-token-file", file]),
     ]
-    let before = server.folder.files().filter { !$0.hasPrefix("server/") }
+    let before = Self.files(beside: server)
     for (environment, words) in wrong {
       let start = ["-u", "CLOUDSYNC_TOKEN", "-u", "CLOUDSYNC_API_TOKEN"] + environment
       let arguments = [Program.tool, "sync", copies.path("one"), "--all"] + words
@@ -312,7 +334,9 @@ struct SyncTests {
       #expect(run.errors.split(separator: "\n").count == 2, "\(run.errors)")
       #expect(run.errors.hasPrefix("cloudsync: error: ") && !run.errors.contains("secret-word"))
     }
-    #expect(server.folder.files().filter { !$0.hasPrefix("server/") } == before)
+    #expect(Self.files(beside: server) == before)
+    // Nor was anybody asked.
+    #expect(try !server.admin("/metrics").body.contains("cloudsync_requests_total{"))
     // A service that does not let these tokens in says so once, and the file keeps what it has.
     chmod(file, 0o600)
     let place = "\(server.origin)/database/1/cloudsync/production/private"

@@ -104,7 +104,7 @@ struct ChangeTagTests {
     case "flipped": bytes[bytes.count / 2] ^= 0x10
     case "cut": bytes = bytes.dropLast(3)
     case "empty": bytes = Data()
-    // A whole entry of another record, with the same tag before it: only the record's name gives it away.
+    // A whole entry of another record; its tag is another one too.
     case "other": bytes = try #require(store.load([saved[1].recordID])[0])
     default: bytes = Data("no system fields of ours".utf8)
     }
@@ -117,10 +117,37 @@ struct ChangeTagTests {
 
     #expect(answer.savedRecords.count == 1)
     #expect(stub.requests.map(\.kind) == [.lookUp, .modify])
+    #expect(stub.requests[0].names == ["a"])
+    #expect(try world.stubs.record("a")?["x"] == 2)
     let next = world.note("a", ["x": 3], tag: answer.savedRecords[0].changeTag)
     stub.forgetRequests()
     #expect(try calls.modify([next])?.get().savedRecords.count == 1)
     #expect(stub.requests.map(\.kind) == [.modify])
+  }
+
+  @Test("Scenario 12: bytes of another record that has the edit's very tag are as good as missing")
+  func bytesOfSameTag() throws {
+    let stub = world.stub()
+    let store = SystemFieldsMemory()
+    let calls = HandlerCalls(world.handler(stub, systemFields: store))
+    _ = calls.createZone()
+    let saved = try #require(try calls.modify([world.note("a")])?.get().savedRecords.first)
+    // Another cloud with the same beginning gives its first record the same tag: another record.
+    let twin = AdapterWorld()
+    let twinStore = SystemFieldsMemory()
+    let twinCalls = HandlerCalls(twin.handler(twin.stub(), systemFields: twinStore))
+    _ = twinCalls.createZone()
+    let other = try #require(try twinCalls.modify([twin.note("b")])?.get().savedRecords.first)
+    try #require(other.changeTag == saved.changeTag)
+    let bytes = try #require(twinStore.load([other.recordID])[0])
+    store.save([SystemFields(recordID: saved.recordID, bytes: bytes)])
+    stub.forgetRequests()
+
+    let answer = try #require(calls.modify([world.note("a", ["x": 2], tag: saved.changeTag)]))
+
+    #expect(answer.codes == [])
+    #expect(stub.requests.map(\.kind) == [.lookUp, .modify])
+    #expect(try world.stubs.record("a")?["x"] == 2)
   }
 
   @Test(

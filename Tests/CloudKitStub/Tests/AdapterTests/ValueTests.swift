@@ -39,9 +39,30 @@ struct ValueTests {
     #expect(found?["zero"] == .double(-0.0))
     #expect(found?["list"] == .list([.double(1), .double(2)]))
     #expect(found?["whole"] == .list([.int64(1), .int64(2)]))
-    // What another app writes as a truth value is a number of one bit.
-    let truth = NSNumber(value: true)
-    #expect(String(cString: truth.objCType) != "d" && String(cString: truth.objCType) != "f")
+  }
+
+  @Test("Scenario 24: what another app has written as numbers is read by kind, and stays so")
+  func foreignNumbers() throws {
+    let zoneID = CKRecordZone.ID(zoneName: StubWorld.zoneName)
+    let id = CKRecord.ID(recordName: "a", zoneID: zoneID)
+    let server = CKRecord(recordType: "Note", recordID: id)
+    server["one"] = NSNumber(value: Int64(1))
+    server["oneDouble"] = NSNumber(value: 1.0)
+    server["truth"] = NSNumber(value: true)
+    // The stub's cloud knows no truth values: only the record of a conflict brings one as it is.
+    let error = StubErrors.error(14, userInfo: [CKRecordChangedErrorServerRecordKey: server])
+    let stub = world.stub("mac")
+    let calls = HandlerCalls(world.handler(stub))
+    _ = calls.createZone()
+    stub.setFault { $0.kind == .modify ? .items(["a": error]) : nil }
+
+    let answer = try #require(calls.modify([world.note("a")]))
+    let read = try #require(answer.failures.first?.error.serverRecord)
+    let fields = read.fields
+
+    #expect(fields.map(\.name) == ["one", "oneDouble", "truth"])
+    #expect(fields.map(\.value) == [.int64(1), .double(1), .int64(1)])
+    #expect(try roundTrip(read)?.fields == fields)
   }
 
   @Test("Places come back with what is absent absent")
@@ -152,7 +173,8 @@ struct ValueTests {
     arguments: ["r", "a", "l"]
   )
   func encryptedReference(kind: String) throws {
-    let calls = HandlerCalls(world.handler(world.stub()))
+    let stub = world.stub()
+    let calls = HandlerCalls(world.handler(stub))
     _ = calls.createZone()
     let link = FieldValue.reference(Reference(recordID: world.id("b")))
     let file = Asset(
@@ -164,7 +186,11 @@ struct ValueTests {
     var note = world.note("a", ["v": try #require(values[kind])])
     note.encryptedKeys = ["v"]
 
-    #expect(calls.modify([note])?.codes == [12])
+    let answer = try #require(calls.modify([note, world.note("b")]))
+
+    #expect(answer.codes == [12] && answer.failures.map(\.recordID.name) == ["a"])
+    // The stub's cloud refuses it too, but CloudKit raises an exception before.
+    #expect(stub.requests.last?.saves.map(\.name) == ["b"])
   }
 
   @Test("A parent is set, and stays when other fields are saved")
