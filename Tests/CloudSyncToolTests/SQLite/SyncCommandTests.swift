@@ -179,6 +179,23 @@ struct SyncCommandTests {
     }
   }
 
+  @Test("The log of a first sync grows with its rows alone, by less than 1,000 bytes each")
+  func logSize() throws {
+    try ToolHarness.run { bench in
+      let rows = """
+        WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 800)
+        INSERT INTO notes SELECT 'item-' || i, 'name ' || i, 'a note of some length ' || i, i FROM c
+        """
+      let table = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, name TEXT, note TEXT, n INT)"
+      try bench.sql("a.db", table, rows, "SELECT 1")
+      let words = ["--cloud", "@cloud", "--create", "--all", "--log", "@log.jsonl"]
+      #expect(bench.run(["sync", "@a.db"] + words).code == 0)
+      let size = try Data(contentsOf: URL(filePath: bench.path("log.jsonl"))).count
+      // 8,000 rows are to stay below 15 MB.
+      #expect(size > 80_000 && size < 800_000, "\(size) bytes")
+    }
+  }
+
   @Test("What cannot be stored is parked with its reason, and tried again by the next run")
   func parked() throws {
     try ToolHarness.run { bench in
