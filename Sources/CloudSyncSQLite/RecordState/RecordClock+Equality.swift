@@ -122,3 +122,15 @@ extension CloudRecord {
     hasher.combine(aside.count)
   }
 }
+
+extension RecordVersion {
+  // Foreign fields are whoever's wrote last, and no part of the coded version.
+  package static func == (lhs: Self, rhs: Self) -> Bool {
+    lhs.clock == rhs.clock && lhs.values == rhs.values
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(clock)
+    hasher.combine(values)
+  }
+}
