@@ -238,7 +238,11 @@ private struct MergeTwins {
     let parents = Set(merge.header.parents)
     let others = known[parents] ?? []
     known[parents] = others + [(id, merge)]
-    for other in others where other.commit.header.branch == merge.header.branch {
+    // Whose tables are declared otherwise makes a merge of its own schema.
+    for other in others
+    where other.commit.header.branch == merge.header.branch
+      && other.commit.header.schema == merge.header.schema
+    {
       if other.commit.changes == merge.changes, other.commit.conflicts == merge.conflicts {
         return "merges \(other.id.short) and \(id.short) say the same"
       }
