@@ -13,8 +13,8 @@ struct ModifyPlan: Sendable {
   private(set) var systemFields: [RecordID: Data] = [:]
   /// Records whose system fields are missing, in the order of the request.
   private(set) var unknown: [Record] = []
-  /// Whether the server has told what it knows of those.
-  private var isLookedUp = false
+  /// Those of which the server has told what it knows.
+  private var lookedUp: Set<RecordID> = []
 
   /// Examines a modification.
   ///
@@ -69,15 +69,15 @@ struct ModifyPlan: Sendable {
         errors[record.recordID] = SyncError(.networkFailure, "CloudKit did not tell of the record")
       }
     }
+    lookedUp.formUnion(unknown.map(\.recordID))
     unknown = []
-    isLookedUp = true
   }
 
   /// Forgets system fields that cannot be read, or are of another record: they are as good as missing.
   mutating func forget(systemFieldsOf records: [Record]) {
     for record in records {
       systemFields[record.recordID] = nil
-      if isLookedUp {
+      if lookedUp.contains(record.recordID) {
         errors[record.recordID] = SyncError(
           .internalError,
           "what CloudKit gave for \(record.recordID) cannot be read"

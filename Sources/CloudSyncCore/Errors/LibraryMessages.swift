@@ -13,6 +13,7 @@ package enum LibraryMessages {
     "the answer says nothing about the request",
     "the answers say nothing about the record",
     "the answer was lost, and the change was given up: it may be done",
+    "the operation was cancelled, and its change goes on with another edit of the record",
     "the app dropped the record",
     "the app gave the zone up",
     "the change token did not advance over _ pages although more is to come",

@@ -148,7 +148,7 @@ extension SyncError.Code {
   /// A record was dropped by the app.
   public static let droppedByApp = Self(rawValue: 1018)
 
-  /// The work was given up after its answer had been lost: it may have been done.
+  /// The work was given up after its answer had been lost, or its change had been merged with another one: it may be done.
   public static let outcomeUnknown = Self(rawValue: 1019)
 
   static let cloudNames: [String] = [

@@ -64,6 +64,14 @@ extension SyncError {
   static var outcomeUnknown: SyncError {
     SyncError(.outcomeUnknown, "the answer was lost, and the change was given up: it may be done")
   }
+
+  /// A change was given up that another operation's edit of its record had been merged with.
+  static var goesOnMerged: SyncError {
+    SyncError(
+      .outcomeUnknown,
+      "the operation was cancelled, and its change goes on with another edit of the record"
+    )
+  }
 }
 
 /// The failure of one record of a request.

@@ -206,6 +206,49 @@ struct LostAnswerTests {
     #expect(harness.brokenInvariant == nil)
   }
 
+  @Test("`cancel` during a look-up holds when the process ends before its response")
+  func cancelBeforeRestart() throws {
+    let conflict = ItemFailure(SessionHarness.id("a"), SyncError(.serverRecordChanged))
+    let harness = SessionHarness(
+      script: ScriptedHandler.Script(
+        modify: { _, _ in .failure(SyncError(.partialFailure, itemErrors: [conflict])) },
+        fetch: { _, _ in .never }
+      )
+    )
+    harness.start()
+    let id = try harness.modify([.note("a", 1)])
+    harness.world.advance(by: .seconds(5))
+    #expect(harness.state.flight?.isLookup == true)
+    harness.session.cancel(id)
+    let bytes = Locked<SyncArchive?>(nil)
+    harness.session.snapshot { data in bytes.withLock { $0 = try? SyncArchive(data) } }
+    harness.world.run()
+    #expect(harness.failures.entries.isEmpty)
+
+    let next = SessionHarness(restoring: try #require(bytes.withLock { $0 }))
+    next.start()
+    next.world.run()
+    #expect(next.failures.entries.map(\.error.code) == [.cancelled])
+    #expect(next.handler.modifyCalls.isEmpty && next.brokenInvariant == nil)
+  }
+
+  @Test("When all of a lost request is cancelled, nothing of it is counted against the next one")
+  func cancelAllOfRequest() throws {
+    let harness = SessionHarness(script: Self.losing(["a", "b"]))
+    let ids = [try harness.modify([.note("a", 1)]), try harness.modify([.note("b", 1)])]
+    harness.start()
+    harness.world.advance(by: .seconds(10))
+    #expect(harness.handler.modifyCalls.last?.names == ["a", "b"])
+    #expect(harness.state.modify.frozen == 2 && harness.state.modify.lostAt != nil)
+    for id in ids {
+      harness.session.cancel(id)
+      harness.world.run()
+    }
+    #expect(harness.failures.entries.count == 2)
+    #expect(harness.state.modify.frozen == 0 && harness.state.modify.lostAt == nil)
+    #expect(harness.brokenInvariant == nil)
+  }
+
   @Test("`cancel` does not wait for a request that has none of the operation's records")
   func cancelBehindFlight() throws {
     let harness = SessionHarness(

@@ -119,6 +119,31 @@ struct AccountStatusMiddlewareTests {
     #expect(bench.state.epoch == 2)
   }
 
+  @Test("What was cancelled on its way is not sent to the account that takes the rest over")
+  func cancelledBeforeAdoption() throws {
+    let provider = Provider()
+    let bench = bench(provider)
+    bench.handler.change { $0.modify = { _, _ in .never } }
+    bench.start()
+    let id = try bench.modify([SessionHarness.record("a")])
+    bench.world.run()
+    bench.session.cancel(id)
+    bench.world.run()
+    #expect(bench.handler.modifyCalls.count == 1 && bench.failures.entries.isEmpty)
+    provider.say(.available, "bob")
+    bench.session.accountDidChange()
+    bench.world.run()
+    bench.handler.change { $0 = ScriptedHandler.Script() }
+    bench.session.resolveAccountSwitch(.adopt)
+    bench.world.run()
+
+    #expect(
+      bench.failures.entries.map { $0.error.itemErrors.map(\.error.code) } == [[.outcomeUnknown]]
+    )
+    #expect(bench.handler.modifyCalls.count == 1 && bench.completions.entries.isEmpty)
+    #expect(bench.state.hasWorkQueued == false && bench.brokenInvariant == nil)
+  }
+
   @Test("Only the answer to the last question counts, and only once")
   func lateAnswers() throws {
     let provider = Provider()

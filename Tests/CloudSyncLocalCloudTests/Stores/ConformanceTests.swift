@@ -83,12 +83,28 @@ struct ConformanceTests {
 
   @Test("A check that is left out says why")
   func leftOut() {
-    let cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
-    let reasons = OperationHandlerConformance.all.compactMap { $0.reasonLeftOut(for: cloud) }
-    #expect(reasons.contains("for capabilities.assetFolder is nil"))
-    #expect(reasons.contains("for deleteZone is nil"))
-    #expect(reasons.contains("for connectToOther is nil"))
-    #expect(reasons.count < OperationHandlerConformance.all.count / 2)
+    func reasons(_ change: (inout ConformanceCloud) -> Void) -> Set<String> {
+      var cloud = ConformanceCloud(zoneID: CloudWorld.zoneID) { _ in IdleHandler() }
+      change(&cloud)
+      return Set(OperationHandlerConformance.all.compactMap { $0.reasonLeftOut(for: cloud) })
+    }
+    let missing: Set<String> = [
+      "for capabilities.assetFolder is nil", "for deleteZone is nil", "for connectToOther is nil",
+    ]
+    #expect(reasons { _ in } == missing)
+    let added = { (change: (inout ConformanceCloud) -> Void) in reasons(change).subtracting(missing)
+    }
+    #expect(
+      added { $0.capabilities.hasParents = false } == ["for capabilities.hasParents is false"]
+    )
+    #expect(
+      added { $0.capabilities.keepsEncryptedKeys = false }
+        == ["for capabilities.keepsEncryptedKeys is false"]
+    )
+    #expect(
+      added { $0.capabilities.deletesWithTargets = false }
+        == ["for capabilities.deletesWithTargets is false"]
+    )
   }
 
   @Test("Every check tells a handler apart that does nothing")

@@ -48,7 +48,10 @@ extension SyncRegions {
       gate.forgetOwnWaits()
       invalidateTags()
     case .adopt:
+      // What was given up meanwhile is not sent to the newcomer, and may be with the account that is gone.
+      if let flight, flight.mode == .modify { modify.doubt(count: flight.count) }
       beginEpoch(nonce: nonce)
+      applyCancellations()
       gate.forgetOwnWaits()
       invalidateTags()
       fetch.forgetTokens()

@@ -120,11 +120,9 @@ extension SyncRegions {
     let lost = flight
     beginEpoch(nonce: nonce)
     self.configuration = configuration
-    if let lost, lost.mode == .modify {
-      freeze(count: lost.count)
-      applyCancellations()
-      announceCompleted()
-    }
+    if let lost, lost.mode == .modify { freeze(count: lost.count) }
+    applyCancellations()
+    announceCompleted()
     phase = .created
     cold.value.redeliversOnStart = true
     account.restore()

@@ -381,8 +381,9 @@ struct HistoryRowMerges {
     if base?.isBuilt(on: cell.writer) == true { return side.time }
     guard let sources = cell.sources else { return cell.time }
     let edits = sources.filter { source in
-      guard let row else { return true }
+      // What the base has had already is no edit beside it, though the row be gone there.
       if base?.isBuilt(on: source.cell.writer) == true { return false }
+      guard let row else { return true }
       return source.column.map { row[$0].value != source.cell.value } ?? false
     }
     return edits.map { time(of: $0.cell, at: side, since: row) }.max() ?? .zero

@@ -150,6 +150,42 @@ struct ChangeTagTests {
     #expect(try world.stubs.record("a")?["x"] == 2)
   }
 
+  @Test("Scenario 12: such bytes are looked up too where others of the request were missing")
+  func bytesOfSameTagBesideMissing() throws {
+    let stub = world.stub()
+    let store = SystemFieldsMemory()
+    let calls = HandlerCalls(world.handler(stub, systemFields: store))
+    _ = calls.createZone()
+    let saved = try #require(
+      try calls.modify([world.note("a"), world.note("c")])?.get().savedRecords
+    )
+    let twin = AdapterWorld()
+    let twinStore = SystemFieldsMemory()
+    let twinCalls = HandlerCalls(twin.handler(twin.stub(), systemFields: twinStore))
+    _ = twinCalls.createZone()
+    let others = try #require(
+      try twinCalls.modify([twin.note("b"), twin.note("d")])?.get().savedRecords
+    )
+    try #require(others[0].changeTag == saved[0].changeTag)
+    let bytes = try #require(twinStore.load([others[0].recordID])[0])
+    store.save([
+      SystemFields(recordID: saved[0].recordID, bytes: bytes),
+      SystemFields(recordID: saved[1].recordID, bytes: Data()),
+    ])
+    stub.forgetRequests()
+
+    let edits = [
+      world.note("a", ["x": 2], tag: saved[0].changeTag),
+      world.note("c", ["x": 2], tag: saved[1].changeTag),
+    ]
+    let answer = try #require(calls.modify(edits))
+
+    #expect(answer.codes == [])
+    #expect(stub.requests.map(\.kind) == [.lookUp, .lookUp, .modify])
+    #expect(stub.requests.prefix(2).map(\.names) == [["c"], ["a"]])
+    #expect(try world.stubs.record("a")?["x"] == 2)
+  }
+
   @Test(
     "Scenario 13: a record that was deleted meanwhile, nothing stored, is an unknown item; the policy decides"
   )

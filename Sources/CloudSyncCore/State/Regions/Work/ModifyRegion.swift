@@ -145,17 +145,22 @@ package struct ModifyRegion: Sendable {
       var entry = entry
       let carried = entry.remove(number)
       guard carried > 0, entry.source == 0, !entry.wasParked else {
-        withdrawn += Array(repeating: ItemFailure(entry.recordID, .outcomeUnknown), count: carried)
+        withdrawn += Array(repeating: ItemFailure(entry.recordID, .goesOnMerged), count: carried)
         kept.append(entry)
         if place < frozen { stillFrozen += 1 }
         continue
       }
-      withdrawn.append(ItemFailure(entry.recordID, entry.isInDoubt ? .outcomeUnknown : .cancelled))
+      let error: SyncError = entry.isInDoubt ? .outcomeUnknown : .cancelled
+      withdrawn += Array(repeating: ItemFailure(entry.recordID, error), count: carried)
       if place < sent { endsRequest = true }
     }
     guard !withdrawn.isEmpty else { return ([], false) }
     batch = kept
-    if endsRequest { thaw(count: frozen - stillFrozen) } else { frozen = stillFrozen }
+    if endsRequest || (frozen > 0 && stillFrozen == 0) {
+      thaw(count: frozen - stillFrozen)
+    } else {
+      frozen = stillFrozen
+    }
     return (withdrawn, endsRequest)
   }
 
