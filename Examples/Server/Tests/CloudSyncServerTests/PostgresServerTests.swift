@@ -17,10 +17,9 @@ struct PostgresServerTests {
     private let processes: [Running]
     let ports: [ServerPorts]
 
-    /// Starts them, on a schema of their own or a database that a test has made.
-    init(_ name: String = #function, at database: String? = nil) throws {
+    init(_ name: String = #function) throws {
       folder = try Folder(name)
-      conninfo = try database ?? PostgresServer.shared.get().newSchema()
+      conninfo = try PostgresServer.shared.get().newSchema()
       let arguments = [
         "serve", "--data", folder.path("server"), "--postgres", conninfo, "--listen",
         "127.0.0.1:0", "--admin", "127.0.0.1:0",
@@ -197,34 +196,6 @@ struct PostgresServerTests {
       let answer = phone.answer()
       #expect(answer.body.contains("ck"), "\(answer)")
     }
-  }
-
-  @Test("72. Where a server's channel is cut, a device is told all the same, and later ones too")
-  func cut() async throws {
-    let server = try PostgresServer.shared.get()
-    // In a database of its own it meets no connections of other tests.
-    let pair = try Pair(at: try server.newDatabase())
-    let writer = try await pair.handlers("mac")[0]
-    #expect(try await writer.createZone(notes).get())
-    let phone = try Waiting(try await pair.token("phone"), at: pair.ports[1])
-    phone.ask()
-    #expect(!phone.answer().body.isEmpty, "the first is answered at once")
-    // The last word of the server that has told something is no LISTEN any more: it is the other's.
-    let here = "FROM pg_stat_activity WHERE datname = current_database() AND query LIKE"
-    let cut =
-      "SELECT pg_terminate_backend(pid) \(here) 'LISTEN%'"
-      + " AND EXISTS (SELECT 1 \(here) 'SELECT pg_notify(%')"
-    for round in 0...3 {
-      phone.ask()
-      if round == 1 {
-        try Pause.wait("the listener") { try server.execute(cut, at: pair.conninfo) == ["t"] }
-      }
-      let result = await writer.modify([note("r\(round)")], token: UInt64(round + 1))
-      #expect(try result.get().savedRecords.count == 1)
-      let answer = phone.answer()
-      #expect(answer.body.contains("ck"), "\(answer)")
-    }
-    #expect(pair.areRunning)
   }
 
   @Test(
