@@ -109,6 +109,8 @@ struct ParkedRows {
 
   /// Forgets the rows in whose place others are: an edit has made them, and it is committed.
   func releaseReplaced(in tables: TrackedTables) throws(ChangesetError) {
+    // Every commit looks here, and most find nothing.
+    guard try exist() else { return }
     for parked in try all() {
       guard let table = tables.table(parked.table) else { continue }
       let present = try TableRows(connection: connection, table: table).row(parked.row.key)

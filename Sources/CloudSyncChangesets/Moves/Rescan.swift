@@ -42,10 +42,8 @@ struct Rescan {
         wanted[row.key] = was
         found.append(row.key)
       }
-    if try work.parked.exist() {
-      for parked in try work.parked.absent(from: work.tables).table(table.name)?.rows ?? [] {
-        wanted[parked.key] = nil
-      }
+    for parked in try work.parked.absent(from: work.tables).table(table.name)?.rows ?? [] {
+      wanted[parked.key] = nil
     }
     for key in found + wanted.keys.sorted() { try keep(row: wanted[key], key: key, of: table) }
   }

@@ -12,10 +12,8 @@ struct Committing {
   func commit(meta: String, reverts: ChangesetID? = nil) throws(ChangesetError) -> LogRow? {
     let position = try work.heads.position()
     let time = HybridTime.next(after: position.clock, now: work.now)
-    var changes = try work.uncommitted.changes(at: time)
-    if try work.parked.exist() {
-      changes = try ParkedChildren(work: work).following(changes: changes, at: time)
-    }
+    let changes = try ParkedChildren(work: work)
+      .following(changes: work.uncommitted.changes(at: time), at: time)
     if changes.isEmpty {
       try clear(changes)
       return nil

@@ -25,8 +25,13 @@ struct CloudKitModification: Sendable {
       var plan = try ModifyPlan(operation: operation, writer: writer)
       let tagged = plan.taggedRecords
       plan.take(stored: connection.load(recordIDs: tagged.map(\.recordID)))
-      if plan.unknown.isEmpty { send(plan: plan) } else { lookUp(plan: plan) }
+      proceed(with: plan)
     } catch { answer.finish(.failure(error)) }
+  }
+
+  /// Sends what can be sent, after what is missing was looked up.
+  private func proceed(with plan: ModifyPlan) {
+    if plan.unknown.isEmpty { send(plan: plan) } else { lookUp(plan: plan) }
   }
 
   private func lookUp(plan: ModifyPlan) {
@@ -61,7 +66,7 @@ struct CloudKitModification: Sendable {
     guard unreadable.isEmpty else {
       var plan = plan
       plan.forget(systemFieldsOf: unreadable)
-      return plan.unknown.isEmpty ? send(plan: plan) : lookUp(plan: plan)
+      return proceed(with: plan)
     }
     let operation = CKModifyRecordsOperation(
       recordsToSave: records,

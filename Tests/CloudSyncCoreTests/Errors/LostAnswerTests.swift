@@ -14,6 +14,14 @@ struct LostAnswerTests {
     })
   }
 
+  /// Never answers a modification that saves this record.
+  static func silent(on name: String) -> ScriptedHandler.Script {
+    ScriptedHandler.Script(modify: { operation, _ in
+      operation.records.contains { $0.recordID.name == name }
+        ? .never : .success(ScriptedHandler.allSaved(operation))
+    })
+  }
+
   @Test("Fetches take their turn between the attempts")
   func fetches() throws {
     let harness = SessionHarness(script: Self.losing(["a"]))
@@ -131,12 +139,7 @@ struct LostAnswerTests {
 
   @Test("`cancel` gives up a repeat that is in flight, and the rest goes under a new write token")
   func cancelInFlight() throws {
-    let harness = SessionHarness(
-      script: ScriptedHandler.Script(modify: { operation, _ in
-        operation.records.contains { $0.recordID.name == "a" }
-          ? .never : .success(ScriptedHandler.allSaved(operation))
-      })
-    )
+    let harness = SessionHarness(script: Self.silent(on: "a"))
     harness.start()
     let first = try harness.modify([.note("a", 1)])
     let second = try harness.modify([.note("b", 1)])
@@ -251,12 +254,7 @@ struct LostAnswerTests {
 
   @Test("`cancel` does not wait for a request that has none of the operation's records")
   func cancelBehindFlight() throws {
-    let harness = SessionHarness(
-      script: ScriptedHandler.Script(modify: { operation, _ in
-        operation.records.contains { $0.recordID.name == "a" }
-          ? .never : .success(ScriptedHandler.allSaved(operation))
-      })
-    )
+    let harness = SessionHarness(script: Self.silent(on: "a"))
     harness.start()
     let first = try harness.modify([.note("a", 1)])
     harness.world.advance(by: .seconds(1))

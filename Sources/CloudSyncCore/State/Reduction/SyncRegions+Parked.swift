@@ -17,7 +17,7 @@ extension SyncRegions {
     }
     let probe = isQuota ? nil : nextProbe(of: entry, after: error, at: now)
     var kept = entry
-    kept.reporter = max(entry.reporter, entry.source, entry.furtherSources.max() ?? 0)
+    kept.reporter = max(entry.reporter, entry.sources.max() ?? 0)
     kept.source = 0
     kept.furtherSources = []
     kept.wasParked = true
@@ -45,7 +45,7 @@ extension SyncRegions {
       open.left -= 1
       open.addFailure(ItemFailure(entry.recordID, error))
     }
-    progress.notDone += entry.source == 0 ? 0 : 1 + entry.furtherSources.count
+    progress.notDone += entry.sources.count
   }
 
   /// When a record is tried again by itself that is parked for an error that may pass.

@@ -381,7 +381,7 @@ struct HistoryRowMerges {
     if base?.isBuilt(on: cell.writer) == true { return side.time }
     guard let sources = cell.sources else { return cell.time }
     let edits = sources.filter { source in
-      // What the base has had already is no edit beside it, though the row be gone there.
+      // What the base has had already is no edit beside it, also where the base has the row no more.
       if base?.isBuilt(on: source.cell.writer) == true { return false }
       guard let row else { return true }
       return source.column.map { row[$0].value != source.cell.value } ?? false

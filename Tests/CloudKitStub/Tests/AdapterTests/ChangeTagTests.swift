@@ -125,6 +125,19 @@ struct ChangeTagTests {
     #expect(stub.requests.map(\.kind) == [.modify])
   }
 
+  /// The system fields of another record with a tag: another cloud with the same beginning gives its first one the same.
+  private static func bytes(ofFirstAmong names: [String], tagged tag: String?) throws -> Data {
+    let twin = AdapterWorld()
+    let store = SystemFieldsMemory()
+    let calls = HandlerCalls(twin.handler(twin.stub(), systemFields: store))
+    _ = calls.createZone()
+    let saved = try #require(
+      try calls.modify(names.map { twin.note($0) })?.get().savedRecords.first
+    )
+    try #require(saved.changeTag == tag)
+    return try #require(store.load([saved.recordID])[0])
+  }
+
   @Test("Scenario 12: bytes of another record that has the edit's very tag are as good as missing")
   func bytesOfSameTag() throws {
     let stub = world.stub()
@@ -132,14 +145,7 @@ struct ChangeTagTests {
     let calls = HandlerCalls(world.handler(stub, systemFields: store))
     _ = calls.createZone()
     let saved = try #require(try calls.modify([world.note("a")])?.get().savedRecords.first)
-    // Another cloud with the same beginning gives its first record the same tag: another record.
-    let twin = AdapterWorld()
-    let twinStore = SystemFieldsMemory()
-    let twinCalls = HandlerCalls(twin.handler(twin.stub(), systemFields: twinStore))
-    _ = twinCalls.createZone()
-    let other = try #require(try twinCalls.modify([twin.note("b")])?.get().savedRecords.first)
-    try #require(other.changeTag == saved.changeTag)
-    let bytes = try #require(twinStore.load([other.recordID])[0])
+    let bytes = try Self.bytes(ofFirstAmong: ["b"], tagged: saved.changeTag)
     store.save([SystemFields(recordID: saved.recordID, bytes: bytes)])
     stub.forgetRequests()
 
@@ -159,15 +165,7 @@ struct ChangeTagTests {
     let saved = try #require(
       try calls.modify([world.note("a"), world.note("c")])?.get().savedRecords
     )
-    let twin = AdapterWorld()
-    let twinStore = SystemFieldsMemory()
-    let twinCalls = HandlerCalls(twin.handler(twin.stub(), systemFields: twinStore))
-    _ = twinCalls.createZone()
-    let others = try #require(
-      try twinCalls.modify([twin.note("b"), twin.note("d")])?.get().savedRecords
-    )
-    try #require(others[0].changeTag == saved[0].changeTag)
-    let bytes = try #require(twinStore.load([others[0].recordID])[0])
+    let bytes = try Self.bytes(ofFirstAmong: ["b", "d"], tagged: saved[0].changeTag)
     store.save([
       SystemFields(recordID: saved[0].recordID, bytes: bytes),
       SystemFields(recordID: saved[1].recordID, bytes: Data()),

@@ -50,9 +50,8 @@ extension ModifyRegion {
   /// Of the open operations: how many of their records are on their way.
   func brokenOpenOperations(returning: [PendingChange]) -> String? {
     var left: [UInt64: Int] = [:]
-    for entry in batch + returning where entry.source != 0 {
-      left[entry.source, default: 0] += 1
-      for number in entry.furtherSources { left[number, default: 0] += 1 }
+    for entry in batch + returning {
+      for number in entry.sources { left[number, default: 0] += 1 }
     }
     if let first = queue.first, open.lastNumber == first.id.number {
       left[first.id.number, default: 0] += first.itemCount - cursor

@@ -118,7 +118,7 @@ package struct ModifyRegion: Sendable {
     }
     // A set is asked for single numbers only; its order never shows.
     var waiting: Set<UInt64> = []
-    for entry in batch.prefix(held) { waiting.formUnion([entry.source] + entry.furtherSources) }
+    for entry in batch.prefix(held) { waiting.formUnion(entry.sources) }
     let numbers = cancelling
     cancelling = numbers.filter(waiting.contains)
     return numbers.filter { !waiting.contains($0) }
@@ -144,15 +144,18 @@ package struct ModifyRegion: Sendable {
     for (place, entry) in batch.enumerated() {
       var entry = entry
       let carried = entry.remove(number)
-      guard carried > 0, entry.source == 0, !entry.wasParked else {
-        withdrawn += Array(repeating: ItemFailure(entry.recordID, .goesOnMerged), count: carried)
+      let isKept = carried == 0 || entry.source != 0 || entry.wasParked
+      if carried > 0 {
+        let error: SyncError =
+          isKept ? .goesOnMerged : entry.isInDoubt ? .outcomeUnknown : .cancelled
+        withdrawn += Array(repeating: ItemFailure(entry.recordID, error), count: carried)
+      }
+      if isKept {
         kept.append(entry)
         if place < frozen { stillFrozen += 1 }
-        continue
+      } else if place < sent {
+        endsRequest = true
       }
-      let error: SyncError = entry.isInDoubt ? .outcomeUnknown : .cancelled
-      withdrawn += Array(repeating: ItemFailure(entry.recordID, error), count: carried)
-      if place < sent { endsRequest = true }
     }
     guard !withdrawn.isEmpty else { return ([], false) }
     batch = kept

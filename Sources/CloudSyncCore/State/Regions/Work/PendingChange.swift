@@ -77,16 +77,14 @@ package struct PendingChange: Sendable {
     if source == 0 { source = number } else { change { $0.furtherSources.append(number) } }
   }
 
-  /// Whether it has an edit of an operation.
-  func carries(_ number: UInt64) -> Bool {
-    source == number || hasHistory && furtherSources.contains(number)
-  }
+  /// The numbers of the operations that it carries, one for each edit.
+  var sources: [UInt64] { source == 0 ? [] : [source] + furtherSources }
 
   /// Forgets that it has edits of an operation; returns how many they are.
   mutating func remove(_ number: UInt64) -> Int {
-    guard carries(number) else { return 0 }
-    let all = [source] + furtherSources
+    let all = sources
     let left = all.filter { $0 != number }
+    if left.count == all.count { return 0 }
     source = left.first ?? 0
     if !furtherSources.isEmpty { furtherSources = Array(left.dropFirst()) }
     return all.count - left.count
