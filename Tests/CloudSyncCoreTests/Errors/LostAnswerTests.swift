@@ -228,7 +228,8 @@ struct LostAnswerTests {
     harness.world.run()
     #expect(harness.failures.entries.isEmpty)
 
-    let next = SessionHarness(restoring: try #require(bytes.withLock { $0 }))
+    let archive = try #require(bytes.withLock { $0 })
+    let next = SessionHarness(restoring: archive)
     next.start()
     next.world.run()
     #expect(next.failures.entries.map(\.error.code) == [.cancelled])
