@@ -42,11 +42,13 @@ struct RecordState: Sendable, Hashable {
     if case .present(let record) = cloud { record } else { nil }
   }
 
-  /// Whether there is to be no row: where edits win, that of a column which the table has dropped keeps it as well.
+  /// Whether there is to be no row: where edits win, that of a column which the table has dropped keeps it as well, unless
+  /// that has gone along to another key.
   var isDeleted: Bool {
     guard let clock = row?.clock else { return true }
-    return clock.isDeleted
-      && !forgotten.contains { clock.isUnseen($0.column, at: $0.time) }
+    if !clock.isDeleted { return false }
+    return !forgotten.contains { clock.isUnseen($0.column, at: $0.time) }
+      || known.map { clock.move(of: $0.clock) != nil } ?? false
   }
 
   /// Whether the cloud does not have the row as it is here.

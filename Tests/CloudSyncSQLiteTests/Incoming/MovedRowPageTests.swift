@@ -36,6 +36,45 @@ struct MovedRowPageTests {
     #expect(try phone.lines("SELECT * FROM notes") == ["'b'|'B'|5"])
     #expect(try bench.unclean(mac) == [])
   }
+
+  /// What a dropped column had goes along with the row: it keeps nothing under the former key.
+  @Test(
+    "A row whose column was dropped here leaves its former key with the first page that tells of the new one",
+    arguments: [false, true]
+  )
+  func droppedColumn(isEdited: Bool) throws {
+    let bench = SyncHarness()
+    let pages = Locked(Int.max)
+    let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER)"
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = .editWins
+    let phone = try bench.device("phone", schema, tables: ["notes"], options: options)
+    bench.handler = { LimitedHandler($0, pages: pages) }
+    let mac = try bench.device("mac", schema, tables: ["notes"], options: options)
+    try phone.execute("INSERT INTO notes VALUES('a', 'A', 5)")
+    try bench.sync(phone, mac)
+    mac.engine.stop()
+    try phone.execute("UPDATE notes SET id = 'b'")
+    try bench.sync(phone)
+    if isEdited { try mac.execute("UPDATE notes SET title = 'A2'") }
+    try SyncEngine.withoutCapture(in: mac.database) {
+      try mac.database.execute("ALTER TABLE notes DROP COLUMN stars")
+    }
+    bench.cloud.options.pageSize = 1
+    pages.withLock { $0 = 4 }
+    try bench.restart(mac, ["notes"], options)
+    try mac.engine.start()
+    bench.world.advance(by: .seconds(5))
+    #expect(try mac.lines("SELECT id FROM notes") == ["'b'"])
+
+    pages.withLock { $0 = .max }
+    bench.world.advance(by: .seconds(1_200))
+    try bench.sync(mac, phone, mac)
+    let title = isEdited ? "A2" : "A"
+    #expect(try mac.lines("SELECT * FROM notes") == ["'b'|'\(title)'"])
+    #expect(try phone.lines("SELECT * FROM notes") == ["'b'|'\(title)'|5"])
+    for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
+  }
 }
 
 /// Loses the network after some pages.
