@@ -11,7 +11,9 @@ struct RowHistory {
   var origins: [RowID] = []
   /// Whether only the engines know what becomes of it.
   var isUnsure = false
-  /// The places of edits that are of another row's history.
+  /// The edits that are of another row's history, since the row has got another key: it may have to keep its former one.
+  var carried: [RowEdit] = []
+  /// Their places.
   var moved: [Int] = []
 
   var deletions: [RowEdit] { edits.map(\.edit).filter(\.isDeletion) }
@@ -33,7 +35,8 @@ struct RowHistory {
   /// Tells of a value that nobody has ever set.
   func invention(column: SimulatedSchema.Column, value: SQLiteValue) -> String? {
     if value == .null || value.literal == column.initial { return nil }
-    if edits.contains(where: { $0.edit.value(of: column.name) == value }) { return nil }
+    let all = edits.map(\.edit) + carried
+    if all.contains(where: { $0.value(of: column.name) == value }) { return nil }
     return "\(column.name) \(value.literal), which nobody has set"
   }
 
@@ -115,10 +118,13 @@ struct RowHistories {
       inOrder[place].isUnsure = true
     }
     lives = RowRenames(inOrder)
-    lives
-      .moveEdits(in: &inOrder, places: places) { table in
-        devices.first?.schema.deletes(of: table) ?? .deleteWins
-      }
+    let schema = devices.first?.schema
+    lives.moveEdits(
+      in: &inOrder,
+      places: places,
+      parents: { row in schema.map { RowHistory(id: row).parents(schema: $0) } ?? [] },
+      deletes: { table in schema?.deletes(of: table) ?? .deleteWins }
+    )
   }
 
   subscript(id: RowID) -> RowHistory? { places[id].map { inOrder[$0] } }

@@ -85,7 +85,9 @@ struct RowOracle {
     }
     switch schema.action {
     case .none, .setNull: return false
-    case .noAction: return isParent && schema.orphans == .restoreParent
+    // An engine for fewer tables cannot have the others' rows go along.
+    case .noAction:
+      return isParent && (schema.orphans == .restoreParent || histories.haveBeenReadInParts)
     case .cascade: return schema.cascades == .restoreParent && (isParent || isShaken)
     }
   }

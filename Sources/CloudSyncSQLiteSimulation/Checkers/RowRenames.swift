@@ -9,7 +9,7 @@ import CloudSyncSQLiteSupport
 struct RowRenames {
   private struct Rename {
     let from: RowID
-    let life: Int64
+    var life: Int64
     /// The device on which the key was changed.
     let device: Int
     let to: RowID
@@ -25,10 +25,13 @@ struct RowRenames {
   }
 
   private var renames: [Rename] = []
+  /// The numbers of lives under their keys, by what they were born with under former ones: whoever has heard of a new key, and
+  /// not of its record, has the row with its old number.
+  private var numbers: [Life: Int64] = [:]
 
   /// Where a row of a key that was inserted with a number has gone; nil if it has gone several ways, or round.
   func end(of row: RowID, life: Int64) -> [(row: RowID, life: Int64)]? {
-    var way = [(row: row, life: life)]
+    var way = [(row: row, life: number(of: life, under: row))]
     while way.count <= renames.count + 1 {
       let last = way[way.count - 1]
       let next = renames.filter { $0.from == last.row && $0.life == last.life }
@@ -66,6 +69,22 @@ struct RowRenames {
       }
     }
     renames.sort { $0.time < $1.time }
+    noteNumbers()
+  }
+
+  private mutating func noteNumbers() {
+    for place in renames.indices {
+      let one = renames[place]
+      let life = number(of: one.life, under: one.from)
+      renames[place].life = life
+      let former = numbers.filter { $0.key.row == one.from && $0.value == life }.map(\.key.number)
+      for number in [life] + former { numbers[Life(row: one.to, number: number)] = one.born }
+    }
+  }
+
+  /// What a life was born with under a key that has it with a number.
+  private func number(of life: Int64, under row: RowID) -> Int64 {
+    numbers[Life(row: row, number: life)] ?? life
   }
 
   /// Gives the edits of lives that go on to the histories of their new keys.
@@ -73,12 +92,15 @@ struct RowRenames {
   /// - Parameters:
   ///   - histories: All of them.
   ///   - places: Where each row's is.
+  ///   - parents: The rows that a row refers to by its key.
   ///   - deletes: What becomes of rows of a table that are deleted here and edited there.
   func moveEdits(
     in histories: inout [RowHistory],
     places: [RowID: Int],
+    parents: (RowID) -> [RowID],
     deletes: (String) -> DeletePolicy
   ) {
+    numberLives(in: &histories)
     var targets: [Life: Set<RowID>] = [:]
     for one in renames {
       targets[Life(row: one.from, number: one.life), default: []].insert(one.to)
@@ -98,7 +120,7 @@ struct RowRenames {
         unsure.insert(life)
       }
     }
-    spreadDoubt(from: unsure, in: &histories, places: places)
+    spreadDoubt(from: unsure, in: &histories, places: places, parents: parents)
     for one in renames {
       // Those of a life that goes on as a row of which nothing is sure are not the former key's either.
       guard let from = places[one.from], let to = places[one.to], !histories[from].isUnsure else {
@@ -106,6 +128,15 @@ struct RowRenames {
       }
       strip(insertionAt: one.place, of: &histories[to])
       move(one, from: from, to: to, in: &histories)
+    }
+  }
+
+  private func numberLives(in histories: inout [RowHistory]) {
+    for row in histories.indices {
+      for place in histories[row].edits.indices {
+        guard let life = histories[row].edits[place].edit.life else { continue }
+        histories[row].edits[place].edit.life = number(of: life, under: histories[row].id)
+      }
     }
   }
 
@@ -156,24 +187,37 @@ struct RowRenames {
     }
   }
 
-  /// What is unsure of a row is unsure of those that it becomes, and was.
+  /// What is unsure of a row is unsure of those that it becomes, and was, and of rows whose keys change with its key.
   private func spreadDoubt(
     from lives: Set<Life>,
     in histories: inout [RowHistory],
-    places: [RowID: Int]
+    places: [RowID: Int],
+    parents: (RowID) -> [RowID]
   ) {
     var isSpreading = true
     while isSpreading {
       isSpreading = false
       for one in renames {
         guard let from = places[one.from], let to = places[one.to] else { continue }
-        let isUnsure =
-          lives.contains(Life(row: one.from, number: one.life)) || histories[from].isUnsure
+        let isUnsure = ([one] + followed(by: one, parents: parents))
+          .contains { other in
+            lives.contains(Life(row: other.from, number: other.life))
+              || places[other.from].map { histories[$0].isUnsure } ?? false
+          }
         guard isUnsure, !histories[from].isUnsure || !histories[to].isUnsure else { continue }
         histories[from].isUnsure = true
         histories[to].isUnsure = true
         isSpreading = true
       }
+    }
+  }
+
+  /// The new keys of rows that a row refers to by its own key, which it got with them.
+  private func followed(by rename: Rename, parents: (RowID) -> [RowID]) -> [Rename] {
+    let (former, next) = (parents(rename.from), parents(rename.to))
+    if former.isEmpty { return [] }
+    return renames.filter {
+      $0.device == rename.device && former.contains($0.from) && next.contains($0.to)
     }
   }
 
@@ -199,6 +243,7 @@ struct RowRenames {
         guard edit.born == rename.life else { continue }
         changes = values.filter { $0.column != "born" && $0.column != "id" }
           .map { .set(column: $0.column, value: $0.value) }
+        histories[from].carried.append(edit)
         strip(insertionAt: place, of: &histories[from])
       case .deleted, .deletedWithParent: continue
       }
@@ -213,6 +258,7 @@ struct RowRenames {
     }
     for place in histories[from].moved {
       // It stays where it is in the list, whose places are remembered, and sets nothing.
+      histories[from].carried.append(histories[from].edits[place].edit)
       histories[from].edits[place].edit.change = .added(column: "", amount: 0)
     }
     histories[from].moved = []
