@@ -60,7 +60,7 @@ extension SimulatedSchema {
   ///
   /// - Parameters:
   ///   - commit: The commit.
-  ///   - renamed: What was renamed before it, or under it where it is put on top of a squash.
+  ///   - renamed: What anybody could know to be renamed before it, or under it where it is put on top of a squash.
   /// - Returns: The same, as if no column had ever had another name.
   func canonical(_ commit: Commit, after renamed: Set<RenamedColumn> = []) -> Commit {
     if renames.isEmpty { return commit }
@@ -129,8 +129,10 @@ extension SimulatedSchema {
       let old = row.cells.first { $0.column == name }
       let new = row.cells.first { $0.column == alias }
       guard row.kind == .update, let fills else {
-        // A commit has the one or the other.
-        guard var cell = old ?? new else { continue }
+        // A commit has the one or the other, or both where a merge could not know that they are one.
+        guard var cell = [old, new].compactMap(\.self).max(by: { $0.time < $1.time }) else {
+          continue
+        }
         cell.column = name
         cells.append(cell)
         continue

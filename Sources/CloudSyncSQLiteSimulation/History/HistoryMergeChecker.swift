@@ -25,6 +25,7 @@ final class HistoryMergeChecker: SimulationChecker {
       for (number, entry) in try device.inspected().commits().enumerated() {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
         let before = renames.all(before: entry.commit)
+          .subtracting(renames.unseen(by: entry.commit))
         let data = device.schema.canonical(entry.commit, after: before)
         renames.add(entry.commit, id: entry.id)
         let state = try HistoryFold.state(
