@@ -126,7 +126,7 @@ struct EndpointDesk: Sendable {
     var operation = FetchOperation()
     if let text = changes.syncToken {
       guard let token = WireToken.token(text) else {
-        let error = SyncError(.invalidArguments, "the sync token is none of this server's")
+        let error = SyncError(.changeTokenExpired, "the sync token is none of this server's")
         return completion(Self.success(changes.body(of: .failure(error))))
       }
       operation.changeToken = token

@@ -58,7 +58,7 @@ struct ServedZones: Sendable {
     var token: ChangeToken?
     if let text {
       guard let known = WireToken.token(text) else {
-        let error = SyncError(.invalidArguments, "the sync token is none of this server's")
+        let error = SyncError(.changeTokenExpired, "the sync token is none of this server's")
         return ServiceRefusal(error).response
       }
       token = known

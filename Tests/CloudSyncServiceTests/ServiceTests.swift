@@ -162,7 +162,7 @@ struct ServiceTests {
     #expect(await bob("zones/list", "").text == #"{"zones":[]}"#)
     #expect(await bob("changes/database", "{}").text.contains(#""zones":[]"#))
 
-    // A stranger's sync token is as good as an old one of one's own.
+    // A stranger's sync token is as good as one that nobody was given, and as an old one.
     let page = await world.post("changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#)
     let token = try #require(
       page.text.split(separator: #""syncToken":""#).last?.prefix { $0 != "\"" }
@@ -171,11 +171,17 @@ struct ServiceTests {
       "zones/modify",
       #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
     )
-    let reply = await bob(
-      "changes/zone",
-      #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"\#(token)"}]}"#
-    )
-    #expect(reply.text.contains("Unknown sync continuation type"))
+    func reply(_ token: some StringProtocol) async -> String {
+      await bob(
+        "changes/zone",
+        #"{"zones":[{"zoneID":{"zoneName":"Notes"},"syncToken":"\#(token)"}]}"#
+      )
+      .text
+    }
+    let foreign = await reply(token)
+    #expect(foreign.contains("Unknown sync continuation type"))
+    #expect(await reply(String(token.reversed())) == foreign)
+    #expect(await reply("no-token") == foreign)
   }
 
   @Test("64. Names of every kind are stored and returned, or refused; nothing else happens")

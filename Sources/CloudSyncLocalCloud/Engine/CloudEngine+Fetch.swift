@@ -107,6 +107,9 @@ extension CloudEngine {
   }
 
   /// What a token stands for, if it is one of this feed and still good.
+  ///
+  /// One that is forged, another account's or another zone's is answered like one that is too old, as CloudKit does: nobody
+  /// learns from that what there is.
   private func place(
     of token: ChangeToken,
     like start: FeedToken,
@@ -114,19 +117,14 @@ extension CloudEngine {
     in account: AccountDocument?,
     _ seal: TokenSeal
   ) throws(LocalCloudStoreError) -> Result<FeedToken, SyncError> {
+    let expired = SyncError(.changeTokenExpired, "the change token is too old, or none of this feed")
     guard var place = FeedToken(token, sealedBy: seal), place.feed == start.feed,
-      place.zoneHash == start.zoneHash
-    else {
-      return .failure(SyncError(.invalidArguments, "the change token does not belong to the feed"))
-    }
-    let expired = SyncError(.changeTokenExpired, "the change token is too old")
+      place.zoneHash == start.zoneHash,
+      place.history.account == start.history.account || place.history.index == 0
+    else { return .failure(expired) }
     // What the store has lost, devices may still have: an expired token would have them delete it.
     guard place.branch == start.branch else {
       return .failure(start.feed == .zone ? Self.lostHistory : expired)
-    }
-    // Another account's.
-    guard place.history.account == start.history.account || place.history.index == 0 else {
-      return .failure(expired)
     }
     // From a time that the store knows nothing of: it was put back, and nobody has renewed it.
     if let account, try holds(place.history, in: account) == false {
