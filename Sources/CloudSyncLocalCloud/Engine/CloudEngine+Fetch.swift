@@ -117,7 +117,8 @@ extension CloudEngine {
     in account: AccountDocument?,
     _ seal: TokenSeal
   ) throws(LocalCloudStoreError) -> Result<FeedToken, SyncError> {
-    let expired = SyncError(.changeTokenExpired, "the change token is too old, or none of this feed")
+    let message = "the change token is too old, or none of this feed"
+    let expired = SyncError(.changeTokenExpired, message)
     guard var place = FeedToken(token, sealedBy: seal), place.feed == start.feed,
       place.zoneHash == start.zoneHash,
       place.history.account == start.history.account || place.history.index == 0
