@@ -115,7 +115,7 @@ struct RowRenames {
       if histories[from].isDoubled || histories[to].isDoubled
         || histories[from].isUnsure || histories[to].isUnsure
         || isContested(one, in: histories[from], deletes: deletes)
-        || isOverborne(one, from: histories[from], to: histories[to], deletes: deletes)
+        || isOverborne(one, in: histories, places: places, deletes: deletes)
       {
         unsure.insert(life)
       }
@@ -170,21 +170,35 @@ struct RowRenames {
     }
   }
 
-  /// Whether edits of the row under its old key may be older than what the row had that was deleted under the new key:
+  /// Whether edits of the row under its old keys may be older than what the row had that was deleted under the new key:
   /// where edits win that is there still, and what comes along, or later, outranks both.
   private func isOverborne(
     _ rename: Rename,
-    from former: RowHistory,
-    to history: RowHistory,
+    in histories: [RowHistory],
+    places: [RowID: Int],
     deletes: (String) -> DeletePolicy
   ) -> Bool {
-    guard deletes(rename.from.table) == .editWins, !history.deletions.isEmpty else { return false }
-    let replaced = history.edits.map(\.edit)
+    guard deletes(rename.from.table) == .editWins, let to = places[rename.to],
+      !histories[to].deletions.isEmpty
+    else { return false }
+    let replaced = histories[to].edits.map(\.edit)
       .filter { !$0.isDeletion && $0.time < rename.time && ($0.life ?? $0.born) != rename.born }
     guard let newest = replaced.map(\.time).max() else { return false }
-    return former.edits.contains { _, edit in
-      edit.life == rename.life && !edit.isDeletion && edit.time <= newest
+    var open = [rename]
+    var known: Set<Life> = []
+    while let one = open.popLast() {
+      guard known.insert(Life(row: one.from, number: one.life)).inserted,
+        let from = places[one.from]
+      else { continue }
+      let hasOlder = histories[from].edits.map(\.edit)
+        .contains { edit in
+          let life = edit.life ?? (edit.origin == nil ? edit.born : nil)
+          return life == one.life && !edit.isDeletion && edit.time <= newest
+        }
+      if hasOlder { return true }
+      open += renames.filter { $0.to == one.from && $0.born == one.life }
     }
+    return false
   }
 
   /// What is unsure of a row is unsure of those that it becomes, and was, and of rows whose keys change with its key.
