@@ -26,12 +26,19 @@ final class AnswerChecker: SimulationChecker {
   private var overtaken: Set<Operation> = []
   /// What the engines were told of, if no page has told more since.
   private var heard: Set<Change> = []
+  /// When each device last got a page, in nanoseconds.
+  private var pages: [Int: Int64] = [:]
+
+  /// How long a page may wait for others before an engine stores it: what is submitted meanwhile does not know of it.
+  private static let storingTime: Int64 = 100_000_000
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     switch event {
     case .event(let record, _, _):
       guard case .doWork(.modify(let operation)) = record.event else { break }
-      open.insert(Operation(device: device, id: operation.id))
+      let submitted = Operation(device: device, id: operation.id)
+      open.insert(submitted)
+      if let page = pages[device], time - page < Self.storingTime { overtaken.insert(submitted) }
     case .called(.modify(let operation), _):
       let sent = changes(by: operation, device: device)
       guard let change = sent.first(where: heard.contains) else { break }
@@ -43,6 +50,7 @@ final class AnswerChecker: SimulationChecker {
       let names = response.settledNames
       heard.formUnion(changes(by: operation, device: device).filter { names.contains($0.name) })
     case .page:
+      pages[device] = time
       overtaken.formUnion(open.filter { $0.device == device })
       heard = heard.filter { $0.device != device }
     // A session that is stopped before its engine has stored an answer takes the answer along.
