@@ -9,8 +9,8 @@ package import Foundation
 /// The files of assets that came from a cloud, in a folder of the handlers' own: each has the digits of its
 /// digest as its name, and the bytes that it says.
 ///
-/// Nothing is removed unless a handler is told to keep the folder within ``AssetCacheLimits``: then the
-/// files that were used longest ago go first. Copy a file that you keep for longer.
+/// A handler keeps the folder within ``AssetCacheLimits``: the files that were used longest ago go first. Copy a file that you
+/// keep for longer.
 public struct AssetCache: Sendable {
   /// The folder; it is created when it is needed.
   public let folder: String
@@ -34,6 +34,7 @@ public struct AssetCache: Sendable {
     let path = path(of: asset.sha256)
     // Files are put here whole.
     guard FileManager.default.fileExists(atPath: path) else { return nil }
+    touch(path: path)
     return Asset(sha256: asset.sha256, byteCount: asset.byteCount, location: path)
   }
 

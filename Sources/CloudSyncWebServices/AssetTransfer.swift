@@ -11,6 +11,7 @@ import Foundation
 struct AssetTransfer: Sendable {
   let client: WebServicesClient
   let cache: AssetCache?
+  let limits: AssetCacheLimits
 
   // MARK: Uploads
 
@@ -120,6 +121,8 @@ struct AssetTransfer: Sendable {
       }
     }
     page.changedRecords = records
+    let paths = records.flatMap(\.assets).map(\.asset.location)
+    cache?.trim(to: limits, now: client.now.date, sparing: Set(paths))
     return page
   }
 

@@ -27,6 +27,8 @@ public final class WebServicesOperationHandler: OperationHandler {
   ///   - isAtomic: Whether one bad record keeps the others of its request from being saved.
   ///   - assets: Where the files of fetched assets go; without it assets come with an address at the
   ///     service that is good for a quarter of an hour, and at Apple's service not at all.
+  ///   - assetLimits: How much that folder may hold: files that were used longest ago go first, but for those of the page that
+  ///     was just fetched.
   ///   - encryptedFields: The names of encrypted fields by record type: it is not documented whether Apple's service says
   ///     of a field in a response that it is encrypted.
   public init(
@@ -34,10 +36,11 @@ public final class WebServicesOperationHandler: OperationHandler {
     zoneID: ZoneID,
     isAtomic: Bool = false,
     assets: AssetCache? = nil,
+    assetLimits: AssetCacheLimits = AssetCacheLimits(),
     encryptedFields: [String: [String]] = [:]
   ) {
     self.encryptedFields = encryptedFields
-    files = AssetTransfer(client: client, cache: assets)
+    files = AssetTransfer(client: client, cache: assets, limits: assetLimits)
     self.client = client
     self.zoneID = zoneID
     self.isAtomic = isAtomic

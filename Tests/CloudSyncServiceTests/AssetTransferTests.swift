@@ -65,6 +65,32 @@ struct AssetTransferTests {
     #expect(!texts.contains { $0.contains(folder) })
   }
 
+  @Test("The folder of downloads keeps within its limits, with the files of the page that came last")
+  func boundedFolder() async throws {
+    let tablet = try world.handler(
+      "tablet",
+      assets: AssetCache(folder: folder + "/tablet"),
+      assetLimits: AssetCacheLimits(byteCount: 1)
+    )
+    func location(_ name: String, in page: FetchOperation.Response) throws -> String {
+      let record = try #require(page.changedRecords.first { $0.recordID.name == name })
+      guard case .asset(let asset)? = record["file"] else { throw SyncError(.assetNotAvailable) }
+      return asset.location
+    }
+    let edit = note("a", ["file": .asset(try asset([1, 1], named: "one"))])
+    _ = try await phone.modify([edit], token: 1).get()
+    let first = try await tablet.fetch().get()
+    let file = try location("a", in: first)
+    #expect(FileManager.default.fileExists(atPath: file))
+
+    let other = note("b", ["file": .asset(try asset([2, 2], named: "two"))])
+    _ = try await phone.modify([other], token: 2).get()
+    let second = try await tablet.fetch(FetchOperation(changeToken: first.changeToken)).get()
+    let next = try location("b", in: second)
+    #expect(FileManager.default.fileExists(atPath: next))
+    #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
   @Test("51. A file is uploaded once, however often its record conflicts; after a while again")
   func once() async throws {
     let asset = try asset([1, 2, 3])

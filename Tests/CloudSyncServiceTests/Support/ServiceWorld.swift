@@ -69,12 +69,14 @@ final class ServiceWorld: Sendable {
     _ device: String,
     _ account: AccountIdentity = alice,
     zoneID: ZoneID = zoneID,
-    assets: AssetCache? = nil
+    assets: AssetCache? = nil,
+    assetLimits: AssetCacheLimits = AssetCacheLimits()
   ) throws -> WebServicesOperationHandler {
     WebServicesOperationHandler(
       client: try client(device, account),
       zoneID: zoneID,
-      assets: assets
+      assets: assets,
+      assetLimits: assetLimits
     )
   }
 
