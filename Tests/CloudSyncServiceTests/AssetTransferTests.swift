@@ -65,7 +65,7 @@ struct AssetTransferTests {
     #expect(!texts.contains { $0.contains(folder) })
   }
 
-  @Test("The folder of downloads keeps within its limits, with the files of the page that came last")
+  @Test("The folder of downloads keeps within its limits, but for the files of the last page")
   func boundedFolder() async throws {
     let tablet = try world.handler(
       "tablet",
