@@ -70,11 +70,14 @@ extension ChangesetRepository {
 
   /// Makes the rows those of a commit; nothing can be committed until a branch is switched to.
   ///
+  /// ``Revision/head`` is where the rows are already: nothing happens, and a branch stays switched to.
+  ///
   /// - Parameter revision: The commit.
   /// - Throws: That there is no such commit, or that rows are not committed.
   public func checkout(_ revision: Revision) throws(ChangesetError) {
     try move { (work) throws(ChangesetError) in
       let seq = try RevisionSearch(work: work).row(revision).seq
+      if revision == .head { return }
       try Moving(work: work).move(to: seq, isDetached: true)
     }
   }

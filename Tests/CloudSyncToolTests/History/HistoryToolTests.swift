@@ -108,7 +108,12 @@ struct HistoryToolTests {
       let old = Self.run(["checkout", shop, "idea~1"]).output
       #expect(old.contains("HEAD is on no branch") && old.contains("history switch"), "\(old)")
       #expect(Self.run(["status", shop]).output.contains("detached from idea"))
+      #expect(Self.run(["checkout", shop, "HEAD"]).output.contains("HEAD is on no branch"))
       #expect(Self.run(["checkout", shop, "main"]).output.hasPrefix("on main at "))
+      // The rows are HEAD's already, on whatever branch, and what is not committed stays.
+      try Self.edit(bench, "shop.db", "UPDATE customers SET since = 1999")
+      #expect(Self.run(["checkout", shop, "HEAD"]).output.hasPrefix("on main at "))
+      #expect(Self.run(["commit", shop, "-m", "After HEAD"]).output.hasPrefix("[main "))
     }
   }
 
