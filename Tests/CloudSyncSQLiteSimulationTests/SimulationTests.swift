@@ -332,6 +332,13 @@ struct SimulationTests {
         68_000_154,
         // It took a deletion that nobody had captured for the one that a change of a key had made before.
         94_100_226,
+        // A dropped column kept a row under a key that it had left, until the record of that was told.
+        600,
+        // The checkers did not know that a row may have its former number under a new key, that who leaves a table out
+        // cannot have its rows go along, nor that a child's key is as unsure as its parent's.
+        984, 1000, 1691,
+        // They took a key for the row's first one, and a page for stored while it waited.
+        3445, 3363,
       ] as [UInt64]
     )
   )
