@@ -60,9 +60,14 @@ extension SimulatedSchema {
   ///
   /// - Parameters:
   ///   - commit: The commit.
-  ///   - renamed: What anybody could know to be renamed before it, or under it where it is put on top of a squash.
+  ///   - renamed: What was renamed before it, or under it where it is put on top of a squash.
+  ///   - unseen: What of that nobody can know: a merge may say of both names when their value was last set.
   /// - Returns: The same, as if no column had ever had another name.
-  func canonical(_ commit: Commit, after renamed: Set<RenamedColumn> = []) -> Commit {
+  func canonical(
+    _ commit: Commit,
+    after renamed: Set<RenamedColumn> = [],
+    unseen: Set<RenamedColumn> = []
+  ) -> Commit {
     if renames.isEmpty { return commit }
     var commit = commit
     for place in commit.changes.tables.indices {
@@ -70,10 +75,17 @@ extension SimulatedSchema {
       guard let names = renames[table] else { continue }
       let fills = commit.changes.tables[place].fills
       for row in commit.changes.tables[place].rows.indices {
+        let cells = commit.changes.tables[place].rows[row].cells
         // A value of a column that is gone has become newer: that says nothing.
         commit.changes.tables[place].rows[row].cells
-          .removeAll {
-            renamed.contains(RenamedColumn(table: table, name: $0.column))
+          .removeAll { cell in
+            let column = RenamedColumn(table: table, name: cell.column)
+            let isTwin =
+              unseen.contains(column)
+              && cells.contains {
+                $0.column == names[cell.column] && $0.old == cell.old && $0.new == cell.new
+              }
+            return renamed.contains(column) && !isTwin
           }
       }
       commit.changes.tables[place].fills.removeAll { names.values.contains($0.column) }

@@ -24,9 +24,11 @@ final class HistoryMergeChecker: SimulationChecker {
       var renames = RenameNotes(schema: device.schema)
       for (number, entry) in try device.inspected().commits().enumerated() {
         let parents = entry.commit.header.parents.compactMap { known[$0] }
-        let before = renames.all(before: entry.commit)
-          .subtracting(renames.unseen(by: entry.commit))
-        let data = device.schema.canonical(entry.commit, after: before)
+        let data = device.schema.canonical(
+          entry.commit,
+          after: renames.all(before: entry.commit),
+          unseen: renames.unseen(by: entry.commit)
+        )
         renames.add(entry.commit, id: entry.id)
         let state = try HistoryFold.state(
           after: parents.first,
