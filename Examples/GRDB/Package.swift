@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "GRDBExample",
-  platforms: [.macOS(.v15)],
+  platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .library(name: "CloudSyncGRDB", targets: ["CloudSyncGRDB"]),
     .executable(name: "shopping", targets: ["shopping"]),

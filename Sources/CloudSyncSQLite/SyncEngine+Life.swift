@@ -43,8 +43,12 @@ extension SyncEngine {
   ///
   /// The rows stay as they are. The cloud is not touched.
   ///
-  /// - Throws: That the database cannot be written.
+  /// - Throws: That the database cannot be written, or that a trigger or a view of the app names a table of the engine: drop
+  ///   it first, since it would fail without that.
   public func tearDown() throws(SyncEngineError) {
+    try context.database.use { (connection) throws(SyncEngineError) in
+      try EngineTables.checkNobodyAsks(on: connection)
+    }
     stop()
     try context.database.use { (connection) throws(SyncEngineError) in
       try sqlite { () throws(SQLiteError) in

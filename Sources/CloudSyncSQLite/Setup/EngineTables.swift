@@ -63,6 +63,27 @@ enum EngineTables {
     return try query.step()
   }
 
+  /// Refuses to remove an engine while the app's own triggers and views ask its tables: without these every statement that
+  /// fires such a trigger would fail.
+  static func checkNobodyAsks(on connection: SQLiteConnection) throws(SyncEngineError) {
+    let asked = names.map { "instr(lower(sql), '\($0)')" }.joined(separator: " OR ")
+    let found = try sqlite { () throws(SQLiteError) in
+      try connection.prepare(
+        """
+        SELECT type, name FROM main.sqlite_schema
+        WHERE type IN ('trigger', 'view') AND name NOT LIKE 'cloudsync\\_%' ESCAPE '\\' AND (\(asked))
+        ORDER BY type, name
+        """
+      )
+      .mapRows { query in "\(query.text(0) ?? "") \((query.text(1) ?? "").quotedName)" }
+    }
+    if found.isEmpty { return }
+    throw SyncEngineError(
+      .schema,
+      "\(found.joined(separator: ", ")) of the app names a table of the sync engine, which would go; drop it first"
+    )
+  }
+
   /// Removes everything that belongs to an engine, of whatever version, and nothing else.
   static func remove(from connection: SQLiteConnection) throws(SQLiteError) {
     let names = names.map { "'\($0)'" }.joined(separator: ", ")

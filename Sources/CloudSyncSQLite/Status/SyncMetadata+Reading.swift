@@ -42,9 +42,10 @@ extension SyncMetadata {
   /// another version of the program made is removed too.
   ///
   /// - Parameter database: The database.
-  /// - Throws: That the database cannot be written.
+  /// - Throws: That the database cannot be written, or that a trigger or a view of the app names a table of the engine.
   public static func remove(from database: some SyncDatabase) throws(SyncEngineError) {
     try database.use { (connection) throws(SyncEngineError) in
+      try EngineTables.checkNobodyAsks(on: connection)
       try sqlite { () throws(SQLiteError) in
         try connection.transaction { () throws(SQLiteError) in
           try EngineTables.remove(from: connection)

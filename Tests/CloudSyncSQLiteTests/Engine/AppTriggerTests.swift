@@ -112,5 +112,14 @@ struct AppTriggerTests {
       #expect(try device.lines("SELECT note FROM audit ORDER BY note") == ["'a'", "'b'"])
       #expect(try device.lines("SELECT is_synchronizing FROM cloudsync_activity") == ["0"])
     }
+    // Without the engine it would fail every insertion.
+    let error = #expect(throws: SyncEngineError.self) { try mac.engine.tearDown() }
+    #expect(error?.reason.contains("trigger \"audited\" of the app") == true)
+    #expect(throws: SyncEngineError.self) { try SyncMetadata.remove(from: phone.database) }
+    #expect(mac.engine.isRunning)
+    try mac.execute("DROP TRIGGER audited")
+    try mac.engine.tearDown()
+    try mac.execute("INSERT INTO notes VALUES('c', 'C')")
+    #expect(try mac.lines("SELECT name FROM sqlite_schema WHERE name LIKE 'cloudsync%'") == [])
   }
 }
