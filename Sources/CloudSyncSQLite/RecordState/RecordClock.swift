@@ -141,6 +141,26 @@ struct RecordClock: Sendable, Hashable {
     }
   }
 
+  /// Notes that a share which this database has given another number or time was seen by whoever has deleted the row, if it was
+  /// before: else the deletion would be of an older row.
+  ///
+  /// - Parameters:
+  ///   - share: The share as it is now.
+  ///   - former: The share as it was.
+  ///   - time: What else was seen under its former number, which another file may have too.
+  mutating func noteSeen(
+    _ share: CounterShare,
+    insteadOf former: CounterShare,
+    keeping time: HybridTime?
+  ) {
+    let place = seen.firstIndex {
+      UTF8Bytes.equal($0.column, former.column) && $0.writer == former.writer
+    }
+    guard let place, seen[place].time >= former.time else { return }
+    if let time { seen[place].time = time } else { seen.remove(at: place) }
+    note(seen: [SeenTime(column: share.column, writer: share.writer, time: share.time)])
+  }
+
   /// Sets when a column was set.
   ///
   /// - Returns: The column's place among all, and whether it is there only now.

@@ -34,6 +34,8 @@ extension RecordState {
       let sum = share.sum - (base?.sum ?? .zero)
       let moved = CounterShare(column: share.column, writer: writer, time: share.time, sum: sum)
       self.row?.set(moved)
+      let seen = known.clock.seenTime(of: share.column, by: former)
+      self.row?.noteSeen(moved, insteadOf: share, keeping: [base?.time, seen].compactMap(\.self).max())
       // It is one's own, should its answer be lost.
       if !ancestors.contains(Ancestor(moved)) { ancestors.append(Ancestor(moved)) }
     }
@@ -61,14 +63,20 @@ extension RecordState {
         var own = row.clock.share(of: share.column, by: rules.writer)
       else { continue }
       row.set(share)
+      // Who has deleted the row had seen all of it.
+      if let seen = row.clock.seenTime(of: own.column, by: own.writer), seen >= own.time {
+        row.note(seen: [SeenTime(column: share.column, writer: share.writer, time: share.time)])
+      }
       own.sum = own.sum.adding(from: share.sum, to: former?.sum ?? .zero)
       let isInCloud = [server.clock, known?.clock]
         .contains { $0?.share(of: own.column, by: own.writer) != nil }
       if own.sum == .zero, !isInCloud {
         row.removeShare(of: own.column, by: own.writer)
       } else {
+        let former = own
         own.time = own.time.successor
         row.set(own)
+        row.noteSeen(own, insteadOf: former, keeping: nil)
       }
     }
     return row

@@ -109,6 +109,14 @@ struct RecordVersion: Sendable, Hashable {
 
   mutating func note(seen versions: [SeenTime]) { clock.note(seen: versions) }
 
+  mutating func noteSeen(
+    _ share: CounterShare,
+    insteadOf former: CounterShare,
+    keeping time: HybridTime?
+  ) {
+    clock.noteSeen(share, insteadOf: former, keeping: time)
+  }
+
   /// Gives the records other names as which the row's lives go on.
   mutating func renameMoves(_ name: (String) -> String) { clock.renameMoves(name) }
 

@@ -76,6 +76,32 @@ struct RenumberedCounterTests {
     return .edited(.updated([edit], at: time(number)))
   }
 
+  /// Where edits win the tombstone says which shares the deleter had seen, by their numbers.
+  @Test("A row that was deleted stays so when its database takes another number")
+  func deleted() {
+    var policy = TableMergePolicy(deletes: .editWins)
+    policy.columns["n"] = .counter
+    var state = RecordState()
+    let rules = RowRules(writer: 1, policy: policy)
+    _ = state.reduce(.has(tag: "1", version(share(10, at: 1, by: 3))), rules: rules)
+    _ = state.reduce(add(5, to: 10, at: 20), rules: rules)
+    let values = [ColumnEdit(name: "n", value: .int64(15), former: nil)]
+    _ = state.reduce(.edited(.deleted(values, at: time(30))), rules: rules)
+    #expect(state.isDeleted)
+
+    let renumbered = RowRules(writer: 2, policy: policy)
+    _ = state.reduce(.renumbered(from: 1, to: 2), rules: renumbered)
+    #expect(state.isDeleted)
+    // What was sent under the former number turns out to be there, and so does what another file has added under it.
+    let server = version(share(10, at: 1, by: 3), share(5, at: 20, by: 1))
+    var told = state
+    _ = told.reduce(.conflict(tag: "2", over: "1", server, now: 0), rules: renumbered)
+    #expect(told.isDeleted)
+    let other = version(share(10, at: 1, by: 3), share(4, at: 15, by: 1))
+    _ = state.reduce(.conflict(tag: "2", over: "1", other, now: 0), rules: renumbered)
+    #expect(!state.isDeleted, "the deleter had not seen it")
+  }
+
   /// A row to which 5 and then 2 was added under the number 1, which are sent under 2.
   private func renumbered() -> RecordState {
     var state = RecordState()

@@ -167,6 +167,11 @@ extension Model {
           rows[key]?.local.counter[former] = base
           rows[key]?.local.counter[id] = Share(time: mine.time, sum: mine.sum - (base?.sum ?? 0))
           rows[key]?.ancestors.insert(Part(writer: id, time: mine.time))
+          if let seen = row.local.seenShares[former], seen >= mine.time {
+            let others = [base?.time, known.seenShares[former]].compactMap(\.self).max()
+            rows[key]?.local.seenShares[former] = others
+            rows[key]?.local.seenShares[id] = mine.time
+          }
         }
         mirror(key, .renumbered(from: Machine.writer(former), to: Machine.writer(id)))
       }
@@ -189,10 +194,16 @@ extension Model {
         let former = local.counter[writer]
         guard former?.time ?? -1 < share.time, let own = local.counter[id] else { continue }
         local.counter[writer] = share
+        if let seen = local.seenShares[id], seen >= own.time {
+          local.seenShares[writer] = max(local.seenShares[writer] ?? 0, share.time)
+        }
         let sum = own.sum - (share.sum - (former?.sum ?? 0))
         let time = own.time + (own.time % 2 == 0 ? 1 : 2)
         let isInCloud = server.counter[id] != nil || row.base?.counter[id] != nil
         local.counter[id] = sum == 0 && !isInCloud ? nil : Share(time: time, sum: sum)
+        if local.counter[id] != nil, let seen = local.seenShares[id], seen >= own.time {
+          local.seenShares[id] = time
+        }
       }
       return local
     }
