@@ -291,3 +291,20 @@ where [
   target.exclude.append("PrivacyInfo.xcprivacy")
   #endif
 }
+
+// Whoever wants the tests of one target builds what they need, and nothing else: the gate does so to look for races.
+if let wanted = Context.environment["CLOUDSYNC_TESTS"] {
+  var needed: Set<String> = [wanted]
+  var open = [wanted]
+  while let name = open.popLast() {
+    for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _):
+        if needed.insert(name).inserted { open.append(name) }
+      default: break
+      }
+    }
+  }
+  package.products = []
+  package.targets.removeAll { !needed.contains($0.name) }
+}

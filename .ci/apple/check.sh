@@ -192,8 +192,17 @@ main() {
   modules=$(swift package --package-path "$package" --scratch-path "$scratch/manifest" dump-package |
     python3 "$here/modules.py" "$package")
   [[ -n $modules ]] || die "the manifest has no modules"
+  # As many at a time as there are cores; what each has found is printed whole, in the order of the triples.
+  rm -rf "$scratch/logs"
+  mkdir -p "$scratch/logs"
   for one in "${chosen[@]}"; do
-    check_triple "$one" || failed+=("$one")
+    while [[ $(jobs -rp | wc -l) -ge $(nproc) ]]; do wait -n || true; done
+    (check_triple "$one") >"$scratch/logs/$one" 2>&1 && touch "$scratch/logs/$one.passed" &
+  done
+  wait
+  for one in "${chosen[@]}"; do
+    cat "$scratch/logs/$one"
+    [[ -e $scratch/logs/$one.passed ]] || failed+=("$one")
   done
   [[ ${#failed[@]} -eq 0 ]] || die "does not compile for: ${failed[*]}"
 }

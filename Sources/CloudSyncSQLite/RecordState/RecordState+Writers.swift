@@ -35,7 +35,8 @@ extension RecordState {
       let moved = CounterShare(column: share.column, writer: writer, time: share.time, sum: sum)
       self.row?.set(moved)
       let seen = known.clock.seenTime(of: share.column, by: former)
-      self.row?.noteSeen(moved, insteadOf: share, keeping: [base?.time, seen].compactMap(\.self).max())
+      let others = [base?.time, seen].compactMap(\.self).max()
+      self.row?.noteSeen(moved, insteadOf: share, keeping: others)
       // It is one's own, should its answer be lost.
       if !ancestors.contains(Ancestor(moved)) { ancestors.append(Ancestor(moved)) }
     }
