@@ -120,6 +120,7 @@ struct RowRenames {
         unsure.insert(life)
       }
     }
+    unsure.formUnion(returned(in: histories))
     spreadDoubt(from: unsure, in: &histories, places: places, parents: parents)
     for one in renames {
       // Those of a life that goes on as a row of which nothing is sure are not the former key's either.
@@ -129,6 +130,16 @@ struct RowRenames {
       strip(insertionAt: one.place, of: &histories[to])
       move(one, from: from, to: to, in: &histories)
     }
+  }
+
+  /// Lives that have come back to a former key: the engine does that where another row has got the new one.
+  private func returned(in histories: [RowHistory]) -> [Life] {
+    renames.filter { one in
+      guard let history = histories.first(where: { $0.id == one.from }) else { return false }
+      let isBorn = history.insertions.contains { $0.born == one.born }
+      return !isBorn && history.edits.contains { $0.edit.life == one.born }
+    }
+    .map { Life(row: $0.from, number: $0.life) }
   }
 
   private func numberLives(in histories: inout [RowHistory]) {
@@ -165,7 +176,7 @@ struct RowRenames {
       end.device != rename.device
         && history.edits.contains {
           $0.device == end.device && $0.edit.life == rename.life && !$0.edit.isDeletion
-            && $0.edit.time <= end.edit.time
+            && ($0.edit.time <= end.edit.time || !end.edit.isCaptured)
         }
     }
   }
