@@ -25,7 +25,7 @@ func openNotes(_ path: String, cloud: any OperationHandler) throws -> SyncEngine
     zoneID: zone,
     operationHandler: cloud
   )
-  engine.errors.sink { error in print(error) }
+  engine.errors.sink { error in print(error) }  // of the database; cloudErrors has the cloud's
   try engine.start()
   return engine
 }
@@ -59,7 +59,8 @@ func openSession(_ handler: any OperationHandler, over store: Store) throws -> C
   )
   store.beginJournal()  // a new file, to replace the old one when it has its first bytes
   session.journal { bytes in store.appendToJournal(bytes) }  // and flush them
-  session.cloudChangesSubject.sink { change in  // in one transaction, the token included
+  session.cloudChangesSubject.sink { change in
+    // In one transaction, the token included: nil keeps the stored one.
     if change.isBeginning { store.forgetNames() }  // a fetch of everything begins
     let records = change.recordsToStore { store.record($0) }
     store.save(records, delete: change.deletedRecordIDs, token: change.changeToken)
