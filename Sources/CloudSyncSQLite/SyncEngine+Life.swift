@@ -21,7 +21,10 @@ extension SyncEngine {
   public var isSending: Bool { control.activity.isSending }
   /// Whether it fetches.
   public var isFetching: Bool { control.activity.isFetching }
-  /// Whether it sends or fetches.
+  /// Whether it sends or fetches, or waits until it can.
+  ///
+  /// ``SyncActivity/isSyncing`` is false while it waits. The column `is_synchronizing` of the view `cloudsync_activity` is
+  /// another thing: whether it is the engine that writes rows.
   public var isSynchronizing: Bool { control.activity.isSynchronizing }
 
   /// Starts: goes on where the last session stopped, sends what has been edited since, and fetches.

@@ -3,9 +3,10 @@ import CloudSyncSQLiteSupport
 extension SyncEngine {
   /// Runs a migration that the engine's triggers are in the way of, such as `DROP COLUMN`.
   ///
-  /// SQLite refuses to drop or rename what a trigger names. The triggers of the tables are removed first; the next
-  /// engine makes them anew, compares the tables with what is known of their rows, and sends what was
-  /// changed meanwhile, by whomever. If the migration fails, or the process ends, nothing else is lost.
+  /// SQLite refuses to drop a column that a trigger names, and to rename anything while a trigger names a table that was
+  /// dropped. The triggers of the tables are removed first; the next engine makes them anew, compares the tables with what
+  /// is known of their rows, and sends what was changed meanwhile, by whomever. If the migration fails, or the process
+  /// ends, nothing else is lost.
   ///
   /// ```swift
   /// try SyncEngine.withoutCapture(of: ["notes"], in: database) {

@@ -4,7 +4,7 @@ public enum RecordStatus: Sendable, Hashable {
   case clean
   /// It has an edit that the cloud has not got.
   case dirty
-  /// Its edit is on its way to the cloud.
+  /// Its edit is on its way to the cloud; the view `cloudsync_status` says `dirty`.
   case inFlight
   /// It has an edit that stays on this device: it does not match its table's row filter, or refers to such a row.
   case local
@@ -19,7 +19,7 @@ public enum RecordStatus: Sendable, Hashable {
 }
 
 extension RecordStatus {
-  /// The name by which the view `cloudsync_status` calls it.
+  /// Its name, as in the view `cloudsync_status`, which knows no `inFlight`.
   public var name: String {
     switch self {
     case .clean: "clean"

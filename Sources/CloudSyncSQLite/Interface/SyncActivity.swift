@@ -40,10 +40,10 @@ public struct SyncActivity: Sendable, Hashable {
 
   /// Whether records are on their way to the cloud.
   public var isSending: Bool { sending > 0 }
-  /// Whether it sends or fetches, or waits until it can.
+  /// Whether it sends or fetches, or waits until it can; see ``isSyncing``.
   public var isSynchronizing: Bool { isSending || isFetching }
 
-  /// Whether it sends or fetches, and nothing is in the way.
+  /// Whether it sends or fetches, and does not wait: what a user interface shows as activity.
   public var isSyncing: Bool { isSynchronizing && !isWaiting }
   /// The error over which the session has halted; nil while it is not halted.
   public var haltedError: SyncError? { isHalted ? cloudError : nil }

@@ -25,7 +25,10 @@ public enum SignOutDecision: Sendable, Hashable, CaseIterable {
 public enum ZoneLossDecision: Sendable, Hashable, CaseIterable {
   /// They stay, and the zone is made anew with all of them.
   case uploadAgain
-  /// The rows of the synchronized tables are deleted, and the zone is made anew.
+  /// The rows of the synchronized tables are deleted, with edits that the cloud has not got, and the zone is made anew.
+  ///
+  /// Other devices delete the rows that the lost zone had, with unsent edits of them; they keep rows that were never in
+  /// it, and upload them.
   case deleteLocalData
   /// They stay, and nothing is sent until the app has decided.
   case wait

@@ -23,7 +23,7 @@ public struct MergePolicy: Sendable {
   public static let server = MergePolicy(kind: .server)
   /// The larger value, in SQLite's order of NULL, numbers, text by its bytes, and BLOBs.
   public static let maximum = MergePolicy(kind: .maximum)
-  /// The cloud's number plus what was added here; removed if less.
+  /// The number with everything that any device has added to it or subtracted from it.
   ///
   /// Whole numbers stop at the ends of their range, NULL counts as zero, and so does the number of
   /// a row that was created on both sides.
