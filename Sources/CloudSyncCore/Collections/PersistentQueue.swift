@@ -8,7 +8,7 @@
 ///
 /// A chunk is let go as a whole: up to seven elements that were taken stay in memory with it.
 ///
-/// - Complexity: `append` and `popFirst` are O(1) amortised, also when shared; access by index is
+/// - Complexity: `append` and `popFirst` are O(1) amortized, also when shared; access by index is
 ///   O(log *n*). Release takes no recursion deeper than the spine, log₈ *n*.
 package struct PersistentQueue<Element: Sendable>: Sendable {
   typealias Chunk = ContiguousArray<Element>

@@ -135,7 +135,7 @@ struct SubjectState<Output: Sendable>: Sendable {
 
   /// Removes an observer, and returns it so that it is released outside the lock.
   ///
-  /// Its place is kept until half of all places are such: that makes it O(log *n*) amortised.
+  /// Its place is kept until half of all places are such: that makes it O(log *n*) amortized.
   mutating func remove(_ number: Int) -> Entry? {
     guard let index = index(of: number) else { return nil }
     let removed = entries[index]

@@ -112,7 +112,13 @@ extension CloudSyncSession {
 
   // MARK: Pages, account, zone
 
-  /// Says what the app did with a page, when the configuration asks for acknowledgements.
+  /// Says what the app did with a page, where ``SyncConfiguration/acknowledgesPages`` is set.
+  ///
+  /// The next page comes after that. A second word about one page, or one about a page that is not awaited, changes nothing.
+  ///
+  /// - Parameters:
+  ///   - page: The page's name, ``FetchOperation/Response/page``.
+  ///   - answer: Whether it is stored, or is to be announced again later.
   public func acknowledge(_ page: PageID, _ answer: PageAnswer) {
     inbox.post(.event(.acknowledge(page, answer), .call))
   }
@@ -125,7 +131,10 @@ extension CloudSyncSession {
     inbox.post(.event(.resolveAccountSwitch(decision, nonce: environment.nonce()), .call))
   }
 
-  /// Decides what becomes of a lost zone.
+  /// Decides what becomes of a lost zone; without one it changes nothing.
+  ///
+  /// With ``ZoneDecision/abandon`` all queued work ends as failed, with the code ``SyncError/Code/zoneAbandoned``, and parked
+  /// records are dropped.
   public func decideZone(_ decision: ZoneDecision) {
     inbox.post(.event(.decideZone(decision), .call))
   }
@@ -133,16 +142,22 @@ extension CloudSyncSession {
   // MARK: Middleware
 
   /// Adds a middleware at the end of the chain, next to the reduction.
+  ///
+  /// - Precondition: The session has no middleware of its name yet.
   public func appendMiddleware(_ middleware: any Middleware) {
     inbox.post(.middleware(middleware, .end))
   }
 
   /// Adds a middleware before the one of a name.
+  ///
+  /// - Precondition: The session has a middleware of that name, and none of the new one's name yet.
   public func insertMiddleware(_ middleware: any Middleware, before name: String) {
     inbox.post(.middleware(middleware, .before(name)))
   }
 
   /// Adds a middleware after the one of a name.
+  ///
+  /// - Precondition: The session has a middleware of that name, and none of the new one's name yet.
   public func insertMiddleware(_ middleware: any Middleware, after name: String) {
     inbox.post(.middleware(middleware, .after(name)))
   }
@@ -160,6 +175,9 @@ extension CloudSyncSession {
   /// The first bytes are a snapshot, so what the closure is given is complete by itself: append
   /// all of it to one file and ``SyncArchive/init(_:)`` reads it back. Call it again with another
   /// closure to begin a new file. The closure runs on the session's executor.
+  ///
+  /// The closure cannot report a failure: if the bytes cannot be written, end the process, or a later crash loses edits that
+  /// were accepted. The bytes hold the values of records: protect them as the records themselves.
   public func journal(to write: @escaping @Sendable (_ bytes: Data) -> Void) {
     inbox.post(.journal(write))
   }

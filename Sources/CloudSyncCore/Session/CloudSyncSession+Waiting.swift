@@ -11,6 +11,8 @@ public enum FetchOutcome: Sendable, Hashable {
 extension CloudSyncSession {
   /// Waits until nothing is queued, on its way or to be announced, at most for a while.
   ///
+  /// Parked records do not count, unless they are being sent again.
+  ///
   /// - Returns: Whether that came about in time; false at once when the session is stopped before.
   public func idle(upTo limit: Duration) async -> Bool {
     await withCheckedContinuation { continuation in
@@ -20,8 +22,8 @@ extension CloudSyncSession {
 
   /// Fetches what has changed, and says in time what a push handler must answer.
   ///
-  /// A fetch that has not ended by then goes on; one of a stopped session has failed at once, and
-  /// goes on with the next start.
+  /// A fetch that has not ended by then goes on. While the session is stopped the result is ``FetchOutcome/failed`` at once,
+  /// and the fetch is made after the next start.
   public func fetchNow(upTo limit: Duration) async -> FetchOutcome {
     await withCheckedContinuation { continuation in
       fetchNow(upTo: limit) { continuation.resume(returning: $0) }

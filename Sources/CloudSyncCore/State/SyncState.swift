@@ -31,7 +31,7 @@ public struct SyncState: Sendable {
   ///   - event: The event to apply.
   ///   - now: When the input that led to it was taken.
   /// - Returns: Whether the event applied.
-  /// - Complexity: O(1) amortised in the number of queued operations, but for events that end all
+  /// - Complexity: O(1) amortized in the number of queued operations, but for events that end all
   ///   of them.
   @discardableResult
   public mutating func reduce(_ event: SyncEvent, at now: Timestamp) -> Bool {

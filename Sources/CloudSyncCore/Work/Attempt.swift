@@ -17,7 +17,7 @@ public struct Attempt: Sendable {
 
 extension Attempt: EpochNumbered {}
 
-/// A key by which a cloud recognises a request that it has carried out already.
+/// A key by which a cloud recognizes a request that it has carried out already.
 ///
 /// A request whose answer was lost is sent again with the same token.
 public struct WriteToken: Sendable {
@@ -49,7 +49,7 @@ extension WriteToken: CodedStruct, CustomStringConvertible {
 public struct RequestContext: Sendable, Hashable {
   /// The name of this call.
   public let attempt: Attempt
-  /// The key for recognising a repeat.
+  /// The key for recognizing a repeat.
   public let writeToken: WriteToken
   /// When the session stops waiting and counts the answer as lost.
   public let deadline: Timestamp

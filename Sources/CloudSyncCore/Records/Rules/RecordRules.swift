@@ -75,6 +75,8 @@ public enum RecordRules {
   /// Checks that a record from the cloud can be kept: it lies in the zone and has proper names.
   ///
   /// Sizes are the cloud's own affair.
+  ///
+  /// - Throws: The first rule that the record breaks.
   public static func checkFetched(
     _ record: Record,
     zone: ZoneID
@@ -92,6 +94,8 @@ public enum RecordRules {
   }
 
   /// Checks that an ID can name a record of a zone.
+  ///
+  /// - Throws: The first rule that the ID breaks.
   public static func check(_ recordID: RecordID, zone: ZoneID) throws(RecordRuleViolation) {
     guard recordID.zoneID == zone else {
       throw RecordRuleViolation(subject: recordID.description, rule: .zone(expected: zone))
@@ -102,6 +106,8 @@ public enum RecordRules {
   }
 
   /// Checks that a zone can exist; the cloud's own default zone is allowed.
+  ///
+  /// - Throws: The rule that its name breaks.
   public static func check(_ zone: ZoneID) throws(RecordRuleViolation) {
     guard isName(zone.name) || UTF8Bytes.equal(zone.name, ZoneID.defaultZoneName) else {
       throw RecordRuleViolation(subject: zone.description, rule: .zoneName)
