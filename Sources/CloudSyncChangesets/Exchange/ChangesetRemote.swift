@@ -30,7 +30,7 @@ public final class ChangesetRemote: Sendable {
   ///   - repository: The history.
   ///   - operationHandler: The cloud.
   ///   - zoneID: The zone, which is created if it is missing; always the same for one database.
-  ///   - assets: Where files are on their way; commits over 600,000 bytes need it.
+  ///   - assets: Where files are on their way; commits and snapshots over 650 kB need it.
   ///   - accountProvider: Who is signed in. The history belongs to the first account that it names, and
   ///     nothing of it goes to another one until ``adopt()`` says so; without a provider whoever is signed in
   ///     counts as that account.
@@ -196,9 +196,11 @@ public final class ChangesetRemote: Sendable {
   /// Where commits of this copy go on from before a squash of the history, the error is
   /// ``ChangesetError/Code/behindHorizon``, and ``rebase()`` helps.
   ///
-  /// - Parameter meta: What is said of the commit.
+  /// - Parameter meta: What is said of the commit, at most 65,536 bytes.
   /// - Returns: What was done.
-  /// - Throws: What is wrong with the database, or why the cloud could not be reached.
+  /// - Throws: What is wrong with the database, or why the cloud could not be reached; also
+  ///   ``ChangesetError/Code/accountChanged`` until ``adopt()``, ``ChangesetError/Code/needsUpgrade`` and
+  ///   ``ChangesetError/Code/behindHorizon``.
   @discardableResult
   public func sync(meta: String = "{}") async throws(ChangesetError) -> SyncSummary {
     let isDetached = try repository.head().isDetached

@@ -34,6 +34,8 @@ public struct ChangesetOptions: Sendable {
   /// random one.
   public var replica: String?
   /// What is settled for tables, by name; for the others what ``Table/init(merging:uniqueKeys:orphans:hasUniqueIntegerKeys:)`` gives.
+  ///
+  /// Names are not checked: that of no table, or of no column in its policies, has no effect.
   public var tables: [String: Table]
   /// Is asked about each row that two commits have both changed so that something of it is lost; nil for
   /// what the policies say.

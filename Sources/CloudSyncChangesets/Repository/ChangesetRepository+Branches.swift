@@ -73,7 +73,9 @@ extension ChangesetRepository {
   /// ``Revision/head`` is where the rows are already: nothing happens, and a branch stays switched to.
   ///
   /// - Parameter revision: The commit.
-  /// - Throws: That there is no such commit, or that rows are not committed.
+  /// - Throws: That there is no such commit, that rows are not committed, ``ChangesetError/Code/needsUpgrade`` where the
+  ///   commit has tables or columns which this app lacks, or ``ChangesetError/Code/historyTooShort`` where changes are needed
+  ///   that were removed.
   public func checkout(_ revision: Revision) throws(ChangesetError) {
     try move { (work) throws(ChangesetError) in
       let seq = try RevisionSearch(work: work).row(revision).seq
@@ -104,9 +106,9 @@ extension ChangesetRepository {
   ///
   /// - Parameters:
   ///   - revision: The older commit.
-  ///   - meta: What is said of the new commit.
+  ///   - meta: What is said of the new commit, at most 65,536 bytes.
   /// - Returns: The new commit; nil if the rows are the same.
-  /// - Throws: That there is no such commit, or that rows are not committed.
+  /// - Throws: What ``checkout(_:)`` throws, or that an older commit is checked out.
   @discardableResult
   public func restore(
     _ revision: Revision,
@@ -129,7 +131,8 @@ extension ChangesetRepository {
   /// - Parameters:
   ///   - revision: The commit.
   ///   - path: The new file, which must not exist.
-  /// - Throws: That there is no such commit, or what is wrong with the file.
+  /// - Throws: That there is no such commit, what is wrong with the file, ``ChangesetError/Code/needsUpgrade``, or
+  ///   ``ChangesetError/Code/historyTooShort``, as ``checkout(_:)`` does.
   public func export(_ revision: Revision, to path: String) throws(ChangesetError) {
     let id = try read { (work) throws(ChangesetError) in
       let row = try RevisionSearch(work: work).row(revision)

@@ -18,7 +18,8 @@ extension ChangesetRepository {
   ///   - from: The commit before.
   ///   - to: The commit after.
   /// - Returns: The changes that lead from the one to the other.
-  /// - Throws: That there is no such revision, or what is wrong with the database.
+  /// - Throws: That there is no such revision, ``ChangesetError/Code/historyTooShort`` where changes are needed that were
+  ///   removed, or what is wrong with the database.
   public func diff(_ from: Revision, _ to: Revision) throws(ChangesetError) -> [RowChange] {
     try read { (work) throws(ChangesetError) in
       let search = RevisionSearch(work: work)
@@ -32,7 +33,8 @@ extension ChangesetRepository {
   ///
   /// - Parameter revision: The commit.
   /// - Returns: What the commit says, and its changes by table and key.
-  /// - Throws: That there is no such revision, or what is wrong with the database.
+  /// - Throws: That there is no such revision, ``ChangesetError/Code/historyTooShort`` where its changes were removed, or what
+  ///   is wrong with the database.
   public func show(
     _ revision: Revision
   ) throws(ChangesetError) -> (changeset: Changeset, changes: [RowChange]) {

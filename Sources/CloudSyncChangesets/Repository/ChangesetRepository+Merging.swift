@@ -133,9 +133,10 @@ extension ChangesetRepository {
   ///
   /// - Parameters:
   ///   - revision: The commit to take back.
-  ///   - meta: What is said of the new commit.
+  ///   - meta: What is said of the new commit, at most 65,536 bytes.
   /// - Returns: The new commit; nil if nothing of the old one is left.
-  /// - Throws: That there is no such commit, or that rows are not committed.
+  /// - Throws: That HEAD is not made of such a commit, that rows are not committed, that an older commit is checked out, or
+  ///   ``ChangesetError/Code/historyTooShort`` where changes are needed that were removed.
   @discardableResult
   public func revert(
     _ revision: Revision,
@@ -152,7 +153,7 @@ extension ChangesetRepository {
   /// A value of theirs that a merge has let give way to the commit comes back. A merge is no commit of this replica's.
   ///
   /// - Returns: The commit that does it; nil if there is nothing to take back.
-  /// - Throws: That rows are not committed.
+  /// - Throws: That rows are not committed, or that an older commit is checked out.
   @discardableResult
   public func undo() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
@@ -170,7 +171,7 @@ extension ChangesetRepository {
   /// Takes the last ``undo()`` back, if nothing was committed here since.
   ///
   /// - Returns: The commit that does it; nil if there is nothing to put back.
-  /// - Throws: That rows are not committed.
+  /// - Throws: That rows are not committed, or that an older commit is checked out.
   @discardableResult
   public func redo() throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in

@@ -96,6 +96,11 @@ extension ChangesetRepository {
 
   /// Changes the tables of a history, and commits what became of their rows.
   ///
+  /// Run the app's migration with it while the tables are the former ones: after a plain `ALTER TABLE` repositories throw
+  /// ``ChangesetError/Code/needsMigration``, and ``rescan(_:tables:renamed:options:)`` takes up what was done. Where rows are
+  /// not committed, open a repository of the former tables first, and commit. A repository that is open goes on with the
+  /// migrated tables.
+  ///
   /// Columns and tables may be added, removed and renamed, and rows changed. Older commits have a column that
   /// is added with its constant default. Replicas whose app lacks a table or a column of a commit wait
   /// with ``ChangesetError/Code/needsUpgrade`` until they are migrated too.
@@ -108,7 +113,8 @@ extension ChangesetRepository {
   ///   - database: The database, whose rows are all committed.
   ///   - options: What this copy is called.
   ///   - body: Changes the tables, with the connection's handle, in the transaction that is open.
-  /// - Throws: What the body throws, or a ``ChangesetError``; all is as before then.
+  /// - Throws: What the body throws, or a ``ChangesetError``, such as ``ChangesetError/Code/uncommittedChanges``; all is as
+  ///   before then.
   public static func migrate(
     _ database: some SyncDatabase,
     options: ChangesetOptions = ChangesetOptions(),
