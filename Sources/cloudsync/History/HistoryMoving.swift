@@ -216,9 +216,19 @@ enum HistoryMoving {
     guard let commit else { return target.console.line(text) }
     var line = "[\(commit.branch) \(target.console.styled(commit.id.short, as: .name))]"
     guard let reverted = commit.reverts else { return target.console.line(line) }
-    line += " reverts \(target.console.styled(reverted.short, as: .name))"
+    let name = target.console.styled(reverted.short, as: .name)
     let repository = try target.repository(access: .readOnly)
-    let former = try? repository.show(Revision(reverted.description)).changeset
+    var former = try? repository.show(Revision(reverted.description)).changeset
+    switch StepMark(meta: commit.meta) {
+    case .undo: line += " undoes \(name)"
+    case .redo:
+      line += " redoes what \(name) undid"
+      // The step, and not the commit that has undone it.
+      if let step = former?.reverts {
+        former = try? repository.show(Revision(step.description)).changeset
+      }
+    case nil: line += " reverts \(name)"
+    }
     let message = former.map { HistoryWords.message($0) } ?? ""
     if !message.isEmpty { line += " “\(message)”" }
     target.console.line(line)

@@ -201,7 +201,7 @@ struct HistoryConnectionTests {
       try bench.sql("a.db", "UPDATE beds SET name = 'N' WHERE id = 'n'", "SELECT 1")
       #expect(bench.tool("history", "commit", "@a.db", "--message", "Shorter").code == 0)
       let undo = bench.tool("history", "undo", "@a.db")
-      #expect(undo.output.contains("] reverts "), "\(undo)")
+      #expect(undo.output.contains("] undoes "), "\(undo)")
       #expect(undo.output.contains("“Shorter”"), "\(undo)")
       #expect(bench.tool("history", "restore", "@a.db", "HEAD~1").code == 0)
       let log = bench.tool("history", "log", "@a.db").output
