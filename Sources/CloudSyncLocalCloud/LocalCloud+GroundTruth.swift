@@ -22,6 +22,8 @@ extension LocalCloud {
   }
 
   /// How many bytes an account holds, assets among them.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func usedByteCount(account: AccountIdentity) throws(LocalCloudStoreError) -> Int64 {
     try transaction(.read, frame: accountFrame(account: account)) {
       (engine) throws(LocalCloudStoreError) in
@@ -30,6 +32,8 @@ extension LocalCloud {
   }
 
   /// Whether a zone exists.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func hasZone(
     _ zone: ZoneID,
     account: AccountIdentity
@@ -42,6 +46,8 @@ extension LocalCloud {
   }
 
   /// The zones of an account, in the order of their names.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func zones(account: AccountIdentity) throws(LocalCloudStoreError) -> [ZoneID] {
     try transaction(.read, frame: accountFrame(account: account)) {
       (engine) throws(LocalCloudStoreError) in
@@ -55,6 +61,7 @@ extension LocalCloud {
   /// Deletes a zone with its records and its feed; devices that subscribed to it get a push.
   ///
   /// - Returns: Whether there was one.
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   @discardableResult
   public func deleteZone(
     _ zone: ZoneID,
@@ -72,6 +79,8 @@ extension LocalCloud {
   }
 
   /// Makes all change tokens of a zone's feed void.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func expireTokens(
     _ zone: ZoneID,
     account: AccountIdentity
@@ -87,11 +96,15 @@ extension LocalCloud {
   }
 
   /// Makes all change tokens of the feed of an account's database void.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func expireDatabaseTokens(account: AccountIdentity) throws(LocalCloudStoreError) {
     try change(account: account) { $0.generation += 1 }
   }
 
   /// Sets whether an account can be used, for all its devices; at first it is available.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func setAccountStatus(
     _ status: AccountStatus,
     account: AccountIdentity
@@ -100,6 +113,8 @@ extension LocalCloud {
   }
 
   /// Sets how many bytes an account may hold; nil for what the options say.
+  ///
+  /// - Throws: What the store has to say; a ``MemoryStore`` never throws.
   public func setQuota(
     _ byteCount: Int64?,
     account: AccountIdentity

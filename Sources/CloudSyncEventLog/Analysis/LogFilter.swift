@@ -103,6 +103,7 @@ extension EventLog {
   ///
   /// Requests and answers count as being about the records and operations that travel with them.
   ///
+  /// - Throws: What the function throws, or that the log cannot be read any more.
   /// - Complexity: O(*n*) in the length of the log.
   public func forEachStep(
     matching filter: LogFilter,

@@ -72,6 +72,8 @@ public struct EventLog: Sendable {
   }
 
   /// Takes the bytes of a log.
+  ///
+  /// - Throws: An error that names the line and what is wrong there.
   public init(bytes: [UInt8], name: String = "log", salvaging: Bool = false) throws(LogError) {
     try self.init([LogSource(bytes, name: name)], salvaging: salvaging, progress: nil)
   }
@@ -118,6 +120,8 @@ public struct EventLog: Sendable {
 
   /// The state after an event, or before the first one.
   ///
+  /// - Throws: That there is no such event, ``LogError/Code/noState`` where lines before it are missing, or that the log
+  ///   cannot be read any more.
   /// - Complexity: O(1) in the length of the log: at most a thousand events are read.
   public func state(at sequence: UInt64) throws(LogError) -> SyncState {
     guard hasHeader else {
@@ -149,6 +153,8 @@ public struct EventLog: Sendable {
   }
 
   /// An event.
+  ///
+  /// - Throws: That there is no such event, or that the log cannot be read any more.
   public func step(_ sequence: UInt64) throws(LogError) -> LogStep {
     let place = try place(of: sequence)
     var found: LogStep?

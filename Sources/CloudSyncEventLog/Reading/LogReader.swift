@@ -43,6 +43,8 @@ public struct LogReader {
   }
 
   /// Takes the bytes of a log.
+  ///
+  /// - Throws: That there are none, or that they do not begin with a header.
   public init(bytes: [UInt8], name: String = "log", salvaging: Bool = false) throws(LogError) {
     try self.init(LogSource(bytes, name: name), salvaging: salvaging)
   }

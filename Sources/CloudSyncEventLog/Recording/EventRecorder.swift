@@ -88,6 +88,8 @@ public final class EventRecorder: Sendable {
   }
 
   /// Saves what a ring has as a file; an older file is replaced as a whole.
+  ///
+  /// - Throws: ``LogError/Code/empty`` if nothing was recorded in memory, or what went wrong with the file.
   public func save(to path: String, redactor: Redactor = .digests()) throws(LogError) {
     guard let data = data(redactor: redactor) else {
       throw LogError(

@@ -61,6 +61,8 @@ public final class SQLiteStore: LocalCloudStore {
   }
 
   /// Runs a body in one transaction of SQLite's.
+  ///
+  /// - Throws: What the body throws, or why the file cannot be read or written; nothing that the body wrote is stored then.
   public func transaction<Value: Sendable>(
     _ kind: LocalCloudTransactionKind,
     _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value

@@ -27,6 +27,8 @@ public final class MemoryStore: LocalCloudStore {
   /// Runs a body while nobody else uses the store.
   ///
   /// A body that throws has to do so before it writes: what it wrote stays.
+  ///
+  /// - Throws: What the body throws.
   public func transaction<Value: Sendable>(
     _ kind: LocalCloudTransactionKind,
     _ body: (any LocalCloudTransaction) throws(LocalCloudStoreError) -> Value

@@ -50,7 +50,13 @@ public final class DatabaseFile: StatementKeeping {
     self.connection = connection
   }
 
-  /// Runs a block with the connection.
+  /// Runs a block with the connection, alone.
+  ///
+  /// The block must not call this object: it is locked meanwhile, and such a call would wait for ever, or trap.
+  ///
+  /// - Parameter body: What is done with SQLite's handle; it keeps neither that nor a statement.
+  /// - Returns: What the block returns.
+  /// - Throws: What the block throws.
   public func write<Value: Sendable>(
     _ body: @Sendable (OpaquePointer) throws -> Value
   ) throws -> Value {

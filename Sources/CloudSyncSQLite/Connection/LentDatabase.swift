@@ -33,6 +33,12 @@ public final class LentDatabase: SyncDatabase {
   }
 
   /// Runs a block with the connection, alone.
+  ///
+  /// The block must not call this object, unless what lends the connection may be called from inside its work.
+  ///
+  /// - Parameter body: What is done with SQLite's handle; it keeps neither that nor a statement.
+  /// - Returns: What the block returns.
+  /// - Throws: What the block throws, or why the connection was not lent.
   public func write<Value: Sendable>(
     _ body: @Sendable (OpaquePointer) throws -> Value
   ) throws -> Value {

@@ -35,7 +35,7 @@ public final class SystemFieldsFile: SystemFieldsStore {
   /// Opens a file, and creates it if it is missing.
   ///
   /// - Parameters:
-  ///   - path: The file, which nothing else is kept in.
+  ///   - path: The file, which nothing else is kept in; its folder must exist.
   ///   - limit: How many records it keeps: those that were saved last.
   /// - Throws: Why it cannot be opened.
   public init(path: String, limit: Int = 1_000_000) throws(SystemFieldsStoreError) {
@@ -85,6 +85,8 @@ public final class SystemFieldsFile: SystemFieldsStore {
   }
 
   /// What is stored of some records.
+  ///
+  /// - Throws: Why the file cannot be read.
   public func load(_ recordIDs: [RecordID]) throws(SystemFieldsStoreError) -> [Data?] {
     try use { (sqlite) throws(SQLiteError) in
       let select = try sqlite.fixedStatement(
@@ -102,6 +104,8 @@ public final class SystemFieldsFile: SystemFieldsStore {
   }
 
   /// Stores what is known of some records; the oldest go when there are too many.
+  ///
+  /// - Throws: Why the file cannot be written.
   public func save(_ systemFields: [SystemFields]) throws(SystemFieldsStoreError) {
     let limit = limit
     try use { (sqlite) throws(SQLiteError) in
@@ -125,6 +129,8 @@ public final class SystemFieldsFile: SystemFieldsStore {
   }
 
   /// Forgets records.
+  ///
+  /// - Throws: Why the file cannot be written.
   public func remove(_ recordIDs: [RecordID]) throws(SystemFieldsStoreError) {
     try use { (sqlite) throws(SQLiteError) in
       try sqlite.transaction { () throws(SQLiteError) in

@@ -142,6 +142,8 @@ public struct LogStatistics: Sendable, Hashable, Codable {
   }
 
   /// Counts what a reader has not read yet, without opening the log as a whole.
+  ///
+  /// - Throws: An error that names the line and what is wrong there.
   public init(of reader: inout LogReader) throws(LogError) {
     var tally = StatisticsTally(LogFold(reader, wantsEntries: false))
     while let step = try reader.next() { tally.process(step: step) }
