@@ -5,7 +5,7 @@
 enum RecordMutation {
   typealias Reduce = @Sendable (inout RecordState, RecordEvent, RowRules) -> [RecordAction]
 
-  /// What happens instead of ``RecordState/reduceSoundly(_:_:)``; nil if nothing is wrong.
+  /// What happens instead of ``RecordState/reduceSoundly(_:rules:)``; nil if nothing is wrong.
   @TaskLocal static var reduce: Reduce?
 
   /// Whether what SQLite writes because a key has changed is taken for an edit of that moment.

@@ -1,6 +1,6 @@
 import CloudSyncCore
 
-/// What an engine knows of one row: a pure machine, whose only way to change is ``reduce(_:_:)``.
+/// What an engine knows of one row: a pure machine, whose only way to change is ``reduce(_:rules:)``.
 ///
 /// The row's own state is joined with whatever the cloud has, so a lost answer, a repeated request, a restart,
 /// pages and answers in any order, an expired token and a lost zone need no case of their own. What is on its

@@ -11,7 +11,7 @@ import Foundation
 ///
 /// Text that a cloud may refuse or mend, because it is no UTF-8 or holds a NUL, is a list of one
 /// piece of data: so it differs from a BLOB of the same bytes, and every function on values works
-/// on it. In the same way a text that is in a file is a list of one asset. ``RecordLayout`` says how they lie in a record.
+/// on it. In the same way a text that is in a file is a list of one asset. ``RecordFormat`` says how they lie in a record.
 package enum ValueCodec {
   /// The form in which a value travels.
   package enum Encoded: Sendable, Hashable {

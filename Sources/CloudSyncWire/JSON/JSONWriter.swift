@@ -23,7 +23,7 @@ package struct JSONWriter {
     enclose(in: (UInt8(ascii: "{"), UInt8(ascii: "}")), body)
   }
 
-  /// Writes an array; each element is written after ``element()``.
+  /// Writes an array whose elements the body writes, one a call.
   package mutating func array<Element>(
     _ elements: some Sequence<Element>,
     _ body: (inout JSONWriter, Element) -> Void
