@@ -126,8 +126,7 @@ struct EndpointDesk: Sendable {
     var operation = FetchOperation()
     if let text = changes.syncToken {
       guard let token = WireToken.token(text) else {
-        let error = SyncError(.changeTokenExpired, "the sync token is none of this server's")
-        return completion(Self.success(changes.body(of: .failure(error))))
+        return completion(Self.success(changes.body(of: .failure(.foreignToken))))
       }
       operation.changeToken = token
     }

@@ -58,8 +58,7 @@ struct ServedZones: Sendable {
     var token: ChangeToken?
     if let text {
       guard let known = WireToken.token(text) else {
-        let error = SyncError(.changeTokenExpired, "the sync token is none of this server's")
-        return ServiceRefusal(error).response
+        return ServiceRefusal(.foreignToken).response
       }
       token = known
     }

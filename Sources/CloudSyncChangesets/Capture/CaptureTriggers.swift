@@ -28,7 +28,7 @@ struct CaptureTriggers {
     let isNew = "NOT \(table.isMirrored(row: "new"))"
     let keyColumns = table.schema.hasIntegerKey ? "" : " OF \(names(columns: table.key))"
     let isMoved = "NOT (\(isSameKeyExactly))"
-    return replacements + [
+    return renumberings + replacements + [
       // The last that is made runs first.
       trigger(event: "inserted", at: "AFTER INSERT", when: isNew, do: [noteAbsence]),
       trigger(
@@ -129,6 +129,30 @@ struct CaptureTriggers {
         at: "BEFORE UPDATE\(filter)",
         when: nil,
         do: rows.map { keep(found: $0) }
+      ),
+    ]
+  }
+
+  /// The triggers that keep rows which `OR REPLACE` may remove because others are given their `rowid`, where that is not the
+  /// key.
+  ///
+  /// Before an insertion SQLite says -1 of one that it has still to choose.
+  private var renumberings: [Trigger] {
+    guard !table.schema.hasIntegerKey, let number = table.schema.rowNumberName,
+      !HistoryMutant.unseenReplace.isPresent
+    else { return [] }
+    let name = table.name.quotedName
+    let body = """
+      INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \
+      FROM \(name) WHERE \(name).\(number) = new.\(number) AND NOT (\(table.isMirrored(row: name)));
+      """
+    return [
+      trigger(event: "number", at: "BEFORE INSERT", when: nil, do: [body]),
+      trigger(
+        event: "renumber",
+        at: "BEFORE UPDATE",
+        when: "new.\(number) <> old.\(number)",
+        do: [body]
       ),
     ]
   }

@@ -108,8 +108,8 @@ extension CloudEngine {
 
   /// What a token stands for, if it is one of this feed and still good.
   ///
-  /// One that is forged, another account's or another zone's is answered like one that is too old, as CloudKit does: nobody
-  /// learns from that what there is.
+  /// One of another account's feed is answered like one that nobody was given, so that nobody learns what there is. Neither
+  /// is said to be too old: a device that has got to another cloud would begin anew there, and delete what that lacks.
   private func place(
     of token: ChangeToken,
     like start: FeedToken,
@@ -117,12 +117,11 @@ extension CloudEngine {
     in account: AccountDocument?,
     _ seal: TokenSeal
   ) throws(LocalCloudStoreError) -> Result<FeedToken, SyncError> {
-    let message = "the change token is too old, or none of this feed"
-    let expired = SyncError(.changeTokenExpired, message)
     guard var place = FeedToken(token, sealedBy: seal), place.feed == start.feed,
       place.zoneHash == start.zoneHash,
       place.history.account == start.history.account || place.history.index == 0
-    else { return .failure(expired) }
+    else { return .failure(.foreignToken) }
+    let expired = SyncError(.changeTokenExpired, "the change token is too old")
     // What the store has lost, devices may still have: an expired token would have them delete it.
     guard place.branch == start.branch else {
       return .failure(start.feed == .zone ? Self.lostHistory : expired)

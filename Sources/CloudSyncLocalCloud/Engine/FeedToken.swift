@@ -1,4 +1,4 @@
-import CloudSyncCore
+package import CloudSyncCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -92,4 +92,10 @@ struct FeedToken {
       }
     } catch { return nil }
   }
+}
+
+extension SyncError {
+  /// Why a token is refused that nobody was given for a feed of the account.
+  package static let foreignToken =
+    SyncError(.invalidArguments, "the change token does not belong to the feed")
 }

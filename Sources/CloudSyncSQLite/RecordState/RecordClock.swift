@@ -30,6 +30,12 @@ struct SeenTime: Sendable, Hashable {
   var time: HybridTime
 }
 
+extension SeenTime {
+  init(_ share: CounterShare) {
+    self.init(column: share.column, writer: share.writer, time: share.time)
+  }
+}
+
 /// Who is about to delete a tombstone from the cloud, and since when by the server's clock.
 ///
 /// It is a lease: nobody writes over a marked tombstone for ``length``, everybody after.
@@ -141,24 +147,35 @@ struct RecordClock: Sendable, Hashable {
     }
   }
 
+  /// Whether whoever has deleted the row had seen a share.
+  func hasSeen(_ share: CounterShare) -> Bool {
+    seenTime(of: share.column, by: share.writer).map { $0 >= share.time } ?? false
+  }
+
   /// Notes that a share which this database has given another number or time was seen by whoever has deleted the row, if it was
   /// before: else the deletion would be of an older row.
   ///
   /// - Parameters:
   ///   - share: The share as it is now.
   ///   - former: The share as it was.
-  ///   - time: What else was seen under its former number, which another file may have too.
+  ///   - base: What the cloud has, which may tell more of the former number: another file may have it too.
   mutating func noteSeen(
     _ share: CounterShare,
     insteadOf former: CounterShare,
-    keeping time: HybridTime?
+    in base: RecordClock?
   ) {
-    let place = seen.firstIndex {
+    guard hasSeen(former) else { return }
+    seen.removeAll {
       UTF8Bytes.equal($0.column, former.column) && $0.writer == former.writer
     }
-    guard let place, seen[place].time >= former.time else { return }
-    if let time { seen[place].time = time } else { seen.remove(at: place) }
-    note(seen: [SeenTime(column: share.column, writer: share.writer, time: share.time)])
+    let known = [
+      base?.share(of: former.column, by: former.writer)?.time,
+      base?.seenTime(of: former.column, by: former.writer),
+    ]
+    if let time = known.compactMap(\.self).max() {
+      note(seen: [SeenTime(column: former.column, writer: former.writer, time: time)])
+    }
+    note(seen: [SeenTime(share)])
   }
 
   /// Sets when a column was set.

@@ -11,10 +11,7 @@ extension RecordState {
     guard isDirty, let row, let known else { return false }
     return server.clock.shares.contains { share in
       guard share.writer == rules.writer else { return false }
-      if row.clock.isArrival {
-        let own = row.clock.share(of: share.column, by: share.writer)?.time ?? .zero
-        if share.time < max(row.created, own.successor) { return false }
-      }
+      if row.clock.hasBrought(share) { return false }
       let base = known.clock.share(of: share.column, by: share.writer)?.time ?? .beforeAll
       return share.time > base && !ancestors.contains(Ancestor(share))
     }
@@ -34,9 +31,7 @@ extension RecordState {
       let sum = share.sum - (base?.sum ?? .zero)
       let moved = CounterShare(column: share.column, writer: writer, time: share.time, sum: sum)
       self.row?.set(moved)
-      let seen = known.clock.seenTime(of: share.column, by: former)
-      let others = [base?.time, seen].compactMap(\.self).max()
-      self.row?.noteSeen(moved, insteadOf: share, keeping: others)
+      self.row?.noteSeen(moved, insteadOf: share, in: known.clock)
       // It is one's own, should its answer be lost.
       if !ancestors.contains(Ancestor(moved)) { ancestors.append(Ancestor(moved)) }
     }
@@ -53,9 +48,7 @@ extension RecordState {
     let isOver =
       rules.deletes.policy(for: mine.clock, server.clock) == .deleteWins
       && mine.clock.ends(lifeOf: server.clock)
-    if ancestors.isEmpty || isOver {
-      return mine
-    }
+    if ancestors.isEmpty || isOver { return mine }
     var row = mine
     for share in server.clock.shares
     where share.writer != rules.writer && ancestors.contains(Ancestor(share)) {
@@ -65,9 +58,7 @@ extension RecordState {
       else { continue }
       row.set(share)
       // Who has deleted the row had seen all of it.
-      if let seen = row.clock.seenTime(of: own.column, by: own.writer), seen >= own.time {
-        row.note(seen: [SeenTime(column: share.column, writer: share.writer, time: share.time)])
-      }
+      if row.clock.hasSeen(own) { row.note(seen: [SeenTime(share)]) }
       own.sum = own.sum.adding(from: share.sum, to: former?.sum ?? .zero)
       let isInCloud = [server.clock, known?.clock]
         .contains { $0?.share(of: own.column, by: own.writer) != nil }
@@ -77,9 +68,18 @@ extension RecordState {
         let former = own
         own.time = own.time.successor
         row.set(own)
-        row.noteSeen(own, insteadOf: former, keeping: nil)
+        row.noteSeen(own, insteadOf: former, in: nil)
       }
     }
     return row
+  }
+}
+
+extension RecordClock {
+  /// Whether a share is no later than what this database has added last to a row that was given its key.
+  fileprivate func hasBrought(_ share: CounterShare) -> Bool {
+    guard isArrival else { return false }
+    let own = self.share(of: share.column, by: share.writer)?.time ?? .zero
+    return share.time < max(created, own.successor)
   }
 }

@@ -112,9 +112,9 @@ struct RecordVersion: Sendable, Hashable {
   mutating func noteSeen(
     _ share: CounterShare,
     insteadOf former: CounterShare,
-    keeping time: HybridTime?
+    in base: RecordClock?
   ) {
-    clock.noteSeen(share, insteadOf: former, keeping: time)
+    clock.noteSeen(share, insteadOf: former, in: base)
   }
 
   /// Gives the records other names as which the row's lives go on.

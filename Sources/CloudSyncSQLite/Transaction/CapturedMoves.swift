@@ -29,6 +29,8 @@ struct CapturedMoves {
     var row: RowOrigin?
     /// Whether it was there when the outbox was read last.
     var isKnown = false
+    /// Whether its table is known to have had it just now.
+    var isThere = false
     /// Where it was when the outbox was read last, or was inserted since; nil if it has not moved.
     var start: Start?
 
@@ -59,6 +61,9 @@ struct CapturedMoves {
   private var deleted: [RowKey: Life] = [:]
   /// The keys that rows were given, for good or in between, such as those of a swap.
   private var given: Set<RowKey> = []
+  /// The rows that `UPDATE OR REPLACE` has removed since others were given their keys, and when: SQLite tells of them in no
+  /// other way.
+  private var replaced: [RowKey: HybridTime] = [:]
   private var last: CapturedEdit?
   /// What SQLite has set.
   private let cascades: CapturedCascades
@@ -93,6 +98,7 @@ struct CapturedMoves {
     if given.isEmpty { return false }
     let row = table.rowKey(of: key)
     return given.contains(row) && lives[row]?.created == nil && deleted[row] == nil
+      && replaced[row] == nil
   }
 
   /// Has a row's edits tell what has become of it, beside the moves.
@@ -121,7 +127,8 @@ struct CapturedMoves {
       )
       row.edits[last] = .moved(columns, from: origin, at: start.move.arrival)
     }
-    row.edits = row.edits[..<last].filter { !$0.isInsertion } + row.edits[last...]
+    let end = replaced[rowKey].map { [RowEdit.deleted([], at: $0)] } ?? []
+    row.edits = row.edits[..<last].filter { !$0.isInsertion } + end + row.edits[last...]
   }
 
   // MARK: Edits
@@ -144,6 +151,7 @@ struct CapturedMoves {
         let known = isCascaded ? life.time(of: column.name) : nil
         life.times[column.name] = known?.successor ?? edit.time
       }
+      life.isThere = true
       lives[rowKey] = life
     case .deleted where edit.isRenaming: break
     case .deleted:
@@ -157,7 +165,12 @@ struct CapturedMoves {
       }
       let known = try life(of: edit, in: place, transaction)
       let created = known.created ?? max(edit.time, known.since.successor)
-      lives[rowKey] = Life(initial: edit.time, since: known.since, created: created)
+      lives[rowKey] = Life(
+        initial: edit.time,
+        since: known.since,
+        created: created,
+        isThere: true
+      )
       deleted[rowKey] = nil
     }
   }
@@ -173,6 +186,8 @@ struct CapturedMoves {
     var life = try life(of: former, in: place, transaction)
     let known = try self.life(of: edit, in: place, transaction)
     let began = life.created ?? former.time
+    if known.isThere { replaced[target] = former.time }
+    let ended = known.isThere ? known.lastInserted : known.since
     let name = table.format.key(spelled: former.key).name
     let isFollowing = cascades.moves.contains(edit.id)
     var start =
@@ -191,14 +206,15 @@ struct CapturedMoves {
         )
       )
     start.move.arrival = edit.time
-    start.move.ended = known.since
+    start.move.ended = ended
     start.move.name = table.format.key(spelled: edit.key).name
     if !isFollowing { start.move.isFollowing = false }
     lives[origin] = Life(initial: former.time, since: life.lastInserted)
     life.start = start
     life.row = start.move.row
-    life.since = known.since
+    life.since = ended
     life.created = start.move.nextLife
+    life.isThere = true
     life.timesBefore = life.times
     lives[target] = life
     deleted[target] = nil
@@ -234,7 +250,8 @@ struct CapturedMoves {
       since: version.clock.lastEnd,
       created: version.created,
       row: version.clock.row,
-      isKnown: true
+      isKnown: true,
+      isThere: row.state.placement == .inTable
     )
   }
 

@@ -77,9 +77,15 @@ struct RowEditor {
     to other: RowID,
     number: Int64
   ) throws(SQLiteError) {
-    guard let table = table(of: row), row.table == other.table, table.key.count == 1,
-      let former = try values(of: row, in: table), try values(of: other, in: table) == nil
+    guard row != other, let table = table(of: row), row.table == other.table,
+      table.key.count == 1, let former = try values(of: row, in: table)
     else { return }
+    // One that has the key already may be written over, if nothing refers to it.
+    let replaced = try values(of: other, in: table)
+    if let replaced {
+      let isAlone = try children(of: other, having: replaced).isEmpty
+      guard number % 2 > 0, isAlone else { return }
+    }
     // What refers to another column of the row has nothing to follow.
     let children =
       schema.followsKeys
@@ -87,9 +93,10 @@ struct RowEditor {
         .filter { refersToKey(of: table, $0.row, $0.column) }
       : []
     let key = "\(table.key[0].name) = \(other.key[0].literal), born = \(number)"
-    guard try run("UPDATE \(table.name) SET \(key) WHERE \(row.condition(table: table))") else {
-      return
-    }
+    let update = replaced == nil ? "UPDATE" : "UPDATE OR REPLACE"
+    guard try run("\(update) \(table.name) SET \(key) WHERE \(row.condition(table: table))")
+    else { return }
+    if let replaced { try note(other, .deleted, former: replaced) }
     guard let made = try values(of: other, in: table) else { return }
     try note(row, .deleted, former: former)
     try note(other, .inserted(made), former: [], origin: row)
@@ -268,7 +275,10 @@ struct RowEditor {
       times[.canonical(table: table, key: key)] = time
     }
     for place in edits.indices where edits[place].time == .zero {
-      edits[place].time = times[edits[place].row] ?? time
+      // A row that is written over goes when the other one leaves its former key.
+      let writer = edits[place...].first { $0.row == edits[place].row && $0.origin != nil }
+      let origin = edits[place].isDeletion ? writer?.origin : nil
+      edits[place].time = times[origin ?? edits[place].row] ?? time
     }
   }
 }

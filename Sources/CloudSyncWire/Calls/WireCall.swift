@@ -155,7 +155,7 @@ extension WireCall where Answer == FetchOperation.Response {
     let syncToken = operation.changeToken.flatMap(WireToken.syncToken)
     if operation.changeToken != nil, syncToken == nil {
       let message = "the change token was given by another cloud"
-      return .failure(SyncError(.changeTokenExpired, message))
+      return .failure(SyncError(.invalidArguments, message))
     }
     let changes = WireZoneChanges(zoneID: zoneID, syncToken: syncToken)
     return .success(

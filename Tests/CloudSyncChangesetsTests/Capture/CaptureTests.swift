@@ -40,6 +40,8 @@ import Testing
       "INSERT OR IGNORE INTO people VALUES('a', 'Eve', 9, 1)",
       "INSERT INTO people VALUES('a', 'Eve', 9, 1) ON CONFLICT DO UPDATE SET score = 7",
       "INSERT INTO people VALUES('c', 'Eve', 9, 1) ON CONFLICT DO NOTHING",
+      "INSERT OR REPLACE INTO people(rowid, id, name) VALUES(1, 'x', 'X')",
+      "UPDATE OR REPLACE people SET _rowid_ = 2 WHERE id = 'a'",
     ]
     for statement in statements {
       for isEdited in [false, true] {
@@ -72,6 +74,19 @@ import Testing
       )
       try bench.commit("REPLACE INTO people VALUES('d', 'Ada', 2, 4)")
       try bench.commit("UPDATE OR REPLACE people SET name = 'Ada' WHERE id = 'c'")
+      #expect(try bench.repository.verify().problems == [])
+    }
+  }
+
+  @Test func rowsThatReplacementRemovedByTheirNumberAreInTheCommit() throws {
+    for isRecursive in [false, true] {
+      let bench = try HistoryBench()
+      try bench.database.execute("PRAGMA recursive_triggers = \(isRecursive)")
+      try bench.commit("INSERT INTO people VALUES('a', 'Ada', 1, 1), ('b', 'Bob', 2, 2)")
+      try bench.commit("INSERT OR REPLACE INTO people(oid, id, name) VALUES(1, 'x', 'X')")
+      try bench.commit("INSERT INTO people VALUES('a', 'Ada', 7, 1)")
+      try bench.commit("UPDATE OR REPLACE people SET rowid = 2 WHERE id = 'x'")
+      try bench.commit("INSERT INTO people VALUES('b', 'Bob', 3, 2)")
       #expect(try bench.repository.verify().problems == [])
     }
   }

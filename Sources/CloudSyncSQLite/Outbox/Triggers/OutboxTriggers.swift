@@ -10,8 +10,7 @@ import CloudSyncSQLiteSupport
 /// Nothing they do can meet a conflict, so no clause of an outer statement changes what they do.
 /// SQLite looks for the tables they name in the main database alone.
 ///
-/// SQL cannot see two things: whether a zero in an untyped column became a negative one or back; and that
-/// `OR REPLACE` removed a row because another was given its `rowid`, where that is not the key.
+/// SQL cannot see whether a zero in an untyped column became a negative one or back.
 struct OutboxTriggers {
   let table: CapturedTable
   var clock = CaptureClock.system
@@ -171,6 +170,7 @@ struct OutboxTriggers {
         trigger("displace", at: "BEFORE UPDATE\(filter)", named: "new", when: nil, body: notes)
       )
     }
+    triggers += renumberings
     // The row whose key is taken may take the one along that takes it: then the update is none, and tells nothing.
     if table.schema.foreignKeys.contains(where: { $0.onDelete == .cascade }) {
       triggers.append(
@@ -184,6 +184,27 @@ struct OutboxTriggers {
       )
     }
     return triggers
+  }
+
+  /// The triggers that note which row may be about to be replaced because another one is given its `rowid`, where that is
+  /// not the key.
+  ///
+  /// Before an insertion SQLite says -1 of one that it has still to choose.
+  private var renumberings: [CaptureTrigger] {
+    guard !table.schema.hasIntegerKey, let number = table.schema.rowNumberName else { return [] }
+    let name = table.name.quotedName
+    let isMeant = conditions("\(name).\(number) = new.\(number)", table.hasKey(name))
+    let note = entry(of: name, change: replacement, from: "FROM \(name) WHERE \(isMeant) LIMIT 1")
+    return [
+      trigger("number", at: "BEFORE INSERT", named: "new", when: nil, body: [note]),
+      trigger(
+        "renumber",
+        at: "BEFORE UPDATE",
+        named: "new",
+        when: "new.\(number) <> old.\(number)",
+        body: [note]
+      ),
+    ]
   }
 
   private func note(_ search: ReplacedRowSearch, but row: String) -> String {

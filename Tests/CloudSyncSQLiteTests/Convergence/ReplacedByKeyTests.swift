@@ -1,0 +1,141 @@
+import CloudSyncSQLite
+import CloudSyncSimulator
+import Testing
+
+/// SQLite calls no trigger for a row that `OR REPLACE` removes, unless triggers are recursive.
+@Suite("Rows that are replaced because others get their keys or numbers")
+struct ReplacedByKeyTests {
+  private static let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v TEXT, w TEXT)"
+
+  private enum Edit: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case none = "SELECT 1"
+    case deletion = "DELETE FROM t WHERE id = '2'"
+    case anotherKey = "UPDATE t SET id = '4' WHERE id = '2'"
+    case ofReplaced = "UPDATE t SET v = 'TWO' WHERE id = '2'"
+    case ofReplacing = "UPDATE t SET v = 'ONE' WHERE id = '1'"
+
+    var testDescription: String { rawValue }
+
+    func rows(_ deletes: DeletePolicy) -> [String] {
+      switch (self, deletes) {
+      case (.none, _), (.deletion, _), (.ofReplaced, .deleteWins): ["'2'|'one'|'w1'"]
+      case (.anotherKey, _): ["'2'|'one'|'w1'", "'4'|'two'|'w2'"]
+      case (.ofReplaced, .editWins): []
+      case (.ofReplacing, _): ["'2'|'ONE'|'w1'"]
+      }
+    }
+  }
+
+  private static func sync(
+    replacing statements: String,
+    _ edit: Edit,
+    deletes: DeletePolicy,
+    isSecond: Bool
+  ) throws -> (SyncHarness, [SyncHarness.Device]) {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = deletes
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", schema, tables: ["t"], options: options)
+    let phone = try bench.device("phone", schema, tables: ["t"], options: options)
+    try mac.execute("INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute(statements, at: 2_000)
+    try phone.execute(edit.rawValue, at: isSecond ? 3_000 : 1_500)
+    let order = isSecond ? [mac, phone] : [phone, mac]
+    for device in order + order { try bench.sync(device) }
+    try bench.sync(mac, phone)
+    return (bench, [mac, phone])
+  }
+
+  @Test(
+    "A row whose key another one is given is deleted by that, whatever others do with either",
+    arguments: Edit.allCases,
+    [false, true]
+  )
+  private func replacedKey(edit: Edit, isSecond: Bool) throws {
+    let replacing = "UPDATE OR REPLACE t SET id = '2' WHERE id = '1'"
+    let (bench, devices) = try Self.sync(
+      replacing: replacing,
+      edit,
+      deletes: .deleteWins,
+      isSecond: isSecond
+    )
+    for device in devices {
+      #expect(try device.lines("SELECT * FROM t ORDER BY id") == edit.rows(.deleteWins))
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
+    "It ends as where the row is deleted first, also where edits win",
+    arguments: Edit.allCases,
+    [false, true]
+  )
+  private func asDeleted(edit: Edit, isSecond: Bool) throws {
+    for deletes in [DeletePolicy.deleteWins, .editWins] {
+      let ends = try [
+        "UPDATE OR REPLACE t SET id = '2' WHERE id = '1'",
+        "DELETE FROM t WHERE id = '2'; UPDATE t SET id = '2' WHERE id = '1'",
+        "PRAGMA recursive_triggers = ON; UPDATE OR REPLACE t SET id = '2' WHERE id = '1'",
+      ]
+      .map { statements in
+        let (bench, devices) = try Self.sync(
+          replacing: statements,
+          edit,
+          deletes: deletes,
+          isSecond: isSecond
+        )
+        let rows = try devices.map { try $0.lines("SELECT * FROM t ORDER BY id") }
+        #expect(rows[0] == rows[1])
+        for device in devices { #expect(try bench.unclean(device) == [], "\(statements)") }
+        return rows[0]
+      }
+      #expect(ends[0] == ends[1] && ends[1] == ends[2])
+    }
+  }
+
+  @Test("Rows that replace one another in one statement, or go on from there, are followed")
+  func severalReplacements() throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["t"])
+    try mac.execute(
+      "INSERT INTO t VALUES('1', 'one', NULL), ('2', 'two', NULL), ('3', 'three', NULL), ('4', 'four', NULL)"
+    )
+    try bench.sync(mac, phone)
+    try mac.execute(
+      """
+      UPDATE OR REPLACE t SET id = '2' WHERE id = '1'; UPDATE OR REPLACE t SET id = '2' WHERE id = '3';
+      UPDATE OR REPLACE t SET id = '4' WHERE id = '2'; UPDATE OR IGNORE t SET id = '4' WHERE id = '4'
+      """
+    )
+    try phone.execute("UPDATE t SET w = 'seen' WHERE id = '3'")
+    try bench.sync(mac, phone)
+    try bench.sync(mac, phone)
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM t") == ["'4'|'three'|'seen'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
+    "A row whose number another one is given is deleted by that",
+    arguments: [
+      "INSERT OR REPLACE INTO t(rowid, id, v) VALUES(1, '3', 'three')",
+      "UPDATE OR REPLACE t SET rowid = 1 WHERE id = '2'",
+      "REPLACE INTO t(_rowid_, id) VALUES(2, '1')",
+    ]
+  )
+  func replacedNumber(statement: String) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["t"])
+    try mac.execute("INSERT INTO t VALUES('1', 'one', NULL), ('2', 'two', NULL)")
+    try bench.sync(mac, phone)
+    try mac.execute(statement)
+    try bench.sync(mac, phone)
+
+    #expect(try mac.lines("SELECT * FROM t").count < 3)
+    #expect(
+      try phone.lines("SELECT * FROM t ORDER BY id") == mac.lines("SELECT * FROM t ORDER BY id")
+    )
+    for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
+  }
+}
