@@ -59,14 +59,22 @@ extension ConvertedValues {
     return held == value ? nil : held
   }
 
+  /// The rows that hold a value, or that held it at HEAD and were edited since.
   private func keys(
     holding value: SQLiteValue,
     in column: String
   ) throws(ChangesetError) -> [RowKey] {
+    guard let place = tracked.columns.firstIndex(where: { $0.hasSameBytes(as: column) }) else {
+      return []
+    }
     let list = tracked.key.map(\.quotedName).joined(separator: ", ")
+    let kept = tracked.key.indices.map { "k\($0)" }.joined(separator: ", ")
+    func condition(_ name: String) -> String {
+      "\(name) IS ?1 COLLATE BINARY AND typeof(\(name)) = typeof(?1)"
+    }
     let sql = """
-      SELECT \(list) FROM main.\(tracked.name.quotedName)
-      WHERE \(column.quotedName) IS ?1 COLLATE BINARY AND typeof(\(column.quotedName)) = typeof(?1)
+      SELECT \(list) FROM main.\(tracked.name.quotedName) WHERE \(condition(column.quotedName))
+      UNION ALL SELECT \(kept) FROM main.\(tracked.mirror) WHERE was = 1 AND \(condition("c\(place)"))
       """
     return try connection.failing { () throws(SQLiteError) in
       try connection.bound(sql: sql, [value])
