@@ -132,6 +132,13 @@ struct Cloning {
     let wanted = heads.filter { $0.branch == main }
     guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
     else {
+      let refused = try work.connection
+        .rows("SELECT name, reason FROM changesets_refused ORDER BY name LIMIT 1") { row in
+          "\(row.text(0) ?? "") was rejected: \(row.text(1) ?? "")"
+        }
+      if let refused = refused.first {
+        throw ChangesetError(.damaged, "the zone holds no commits that can be read: \(refused)")
+      }
       throw ChangesetError(
         .foreignCloud,
         "the zone holds no commits; the original has none before it has rows: commit them there, and sync"

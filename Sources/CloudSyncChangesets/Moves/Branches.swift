@@ -208,12 +208,12 @@ struct Branches {
     if try all().contains(where: { $0.name == name }) {
       throw ChangesetError(.invalidName, "there is a branch “\(name)” already; name another one")
     }
-    if let other = try tags.entries(ofKind: .tag).first(where: { $0.name == name && $0.id != nil }),
-      !other.name.hasSameBytes(as: name)
-    {
+    let known = try tags.entries(ofKind: .tag).first { $0.name == name && $0.id != nil }
+    if let other = known, !other.name.hasSameBytes(as: name) {
       throw ChangesetError(.invalidName, "there is a tag “\(other.name)” already; name another one")
     }
     guard let revision else {
+      if known == nil { throw ChangesetError(.noSuchRevision, "there is no tag “\(name)”") }
       return try say(entry: Tags.Entry(name: name, kind: .tag, id: nil, time: .zero))
     }
     let id = try RevisionSearch(work: work).row(revision).id

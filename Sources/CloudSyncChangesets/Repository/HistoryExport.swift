@@ -1,28 +1,59 @@
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Writes a database as of a commit into a new file.
+///
+/// The file gets its name when it is whole: whoever is interrupted leaves an empty one of that name at most.
 struct HistoryExport {
   let database: any SyncDatabase
   let options: ChangesetOptions
 
   func export(id: ChangesetID, to path: String) throws(ChangesetError) {
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    try checkIsFree(path)
+    let unfinished = path + "-unfinished"
+    remove(unfinished)
+    do throws(ChangesetError) {
+      try write(id, to: unfinished, for: path)
+      remove(path)
+      do { try FileManager.default.moveItem(atPath: unfinished, toPath: path) } catch {
+        throw ChangesetError(.cannotAccess, path: path, "it cannot be written: \(error)")
+      }
+    } catch {
+      remove(unfinished)
+      if isNew { remove(path) }
+      throw error
+    }
+  }
+
+  private func checkIsFree(_ path: String) throws(ChangesetError) {
+    let objects: Int64
+    do throws(SQLiteError) {
+      let target = try SQLiteConnection(path: path, access: .create)
+      objects = try target.integer("SELECT count(*) FROM sqlite_schema")
+    } catch { throw ChangesetError(error, path: path) }
+    if objects == 0 { return }
+    throw ChangesetError(.cannotAccess, path: path, "it exists already; name a new file")
+  }
+
+  private func write(
+    _ id: ChangesetID,
+    to file: String,
+    for path: String
+  ) throws(ChangesetError) {
     try database.use { (connection) throws(ChangesetError) in
-      let target: SQLiteConnection
-      let objects: Int64
       do throws(SQLiteError) {
-        target = try SQLiteConnection(path: path, access: .create)
-        objects = try target.integer("SELECT count(*) FROM sqlite_schema")
+        try connection.sqlite.copy(to: SQLiteConnection(path: file, access: .create))
       } catch { throw ChangesetError(error, path: path) }
-      guard objects == 0 else {
-        throw ChangesetError(.cannotAccess, path: path, "it exists already; name a new file")
-      }
-      do throws(SQLiteError) { try connection.sqlite.copy(to: target) } catch {
-        throw ChangesetError(error, path: path)
-      }
     }
     let copy: DatabaseFile
-    do throws(SyncEngineError) { copy = try DatabaseFile(path: path, access: .readWrite) } catch {
+    do throws(SyncEngineError) { copy = try DatabaseFile(path: file, access: .readWrite) } catch {
       throw ChangesetError(error)
     }
     let repository = try ChangesetRepository(copy, options: options)
@@ -36,5 +67,12 @@ struct HistoryExport {
       )
     }
     try repository.remove()
+  }
+
+  /// Removes a file with what SQLite keeps beside it; what is not there need not be removed.
+  private func remove(_ path: String) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+      try? FileManager.default.removeItem(atPath: path + end)
+    }
   }
 }

@@ -52,11 +52,13 @@ enum HistoryCloud {
         ],
         run: { target in
           let isAgain = target.arguments.has("--everything")
-          let received = try HistoryConnection.with(target: target, creates: nil) { (remote, _) in
+          let (received, repository) = try HistoryConnection.with(target: target, creates: nil) {
+            (remote, repository) in
             if isAgain { try remote.resetLastChangeToken() }
-            return try await remote.fetch()
+            return (try await remote.fetch(), repository)
           }
           try tell(target: target, commits: received, were: "received")
+          try target.tellRejected(in: repository.status())
         }
       ),
       HistoryCommand.command(
@@ -171,6 +173,7 @@ enum HistoryCloud {
       )
     }
     try target.tellParked(repository)
+    try target.tellRejected(in: repository.status())
   }
 
   /// Throws unless the file that is there is a clone that was not completed, or not yet begun.

@@ -3,6 +3,12 @@ import Testing
 
 @testable import cloudsync
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What stands in the way of a history, and the ways on.
 @Suite("cloudsync history: obstacles")
 struct HistoryObstacleTests {
@@ -26,6 +32,64 @@ struct HistoryObstacleTests {
     Tools.run(["sync", desk, "--create"] + cloud)
     Tools.run(["clone", phone] + cloud)
     return (desk, phone, cloud)
+  }
+
+  @Test("Commits that a cloud holds and nobody can read are told of by a clone and a fetch too")
+  func unreadable() throws {
+    try ToolHarness.run { bench in
+      let (desk, _, cloud) = try Self.pair(bench)
+      try Tools.edit(bench, "desk.db", "UPDATE p SET n = 'SECONDVALUE'")
+      Tools.run(["sync", desk] + cloud)
+      // The same length, so that the file of the cloud is sound.
+      let file = URL(filePath: bench.path("cloud"))
+      var bytes = try [UInt8](Data(contentsOf: file))
+      let word = Array("SECONDVALUE".utf8)
+      let places = bytes.indices.filter { bytes[$0...].starts(with: word) }
+      for place in places { bytes[place] = UInt8(ascii: "X") }
+      try Data(bytes).write(to: file)
+      #expect(!places.isEmpty)
+
+      let clone = bench.tool("history", "clone", "@pad.db", "--cloud", "@cloud")
+      #expect(clone.code == 3 && clone.output.contains("1 commit"), "\(clone)")
+      let fetch = bench.tool("history", "fetch", "@phone.db", "--cloud", "@cloud")
+      #expect(fetch.code == 3, "\(fetch)")
+      for result in [clone, fetch] { #expect(result.errors.contains("was rejected"), "\(result)") }
+      #expect(try bench.sql("pad.db", Self.rows) == ["'k1'|'0'", "'k2'|'0'"])
+    }
+  }
+
+  @Test("A file that a commit is written to is whole, or is not there")
+  func unfinishedExport() throws {
+    try ToolHarness.run { bench in
+      let strict = bench.path("strict.db")
+      try Tools.edit(bench, "strict.db", Self.schema.replacing("n TEXT", with: "n CHECK(n < '5')"))
+      Tools.run(["init", strict, "--all"])
+      try Tools.edit(bench, "loose.db", Self.schema)
+      let (loose, cloud) = (bench.path("loose.db"), ["--cloud", bench.path("cloud")])
+      Tools.run(["init", loose, "--all"])
+      try Tools.edit(bench, "loose.db", "INSERT INTO p VALUES('k3', '9')")
+      Tools.run(["sync", loose, "--create"] + cloud)
+      Tools.run(["sync", strict] + cloud, code: 3)
+      let former = try bench.files()
+
+      let refused = Tools.run(["checkout", strict, "HEAD", "--to", bench.path("o.db")], code: 1)
+      #expect(refused.errors.contains("CHECK"), "\(refused)")
+      #expect(try bench.files() == former)
+      Tools.run(["checkout", loose, "HEAD", "--to", bench.path("o.db")])
+      #expect(try bench.files() == (former + ["o.db"]).sorted())
+      #expect(try bench.sql("o.db", "SELECT count(*) FROM p") == ["3"])
+      Tools.run(["checkout", loose, "HEAD", "--to", bench.path("o.db")], code: 1)
+    }
+  }
+
+  @Test("A tag that is not there cannot be taken away")
+  func unknownTag() throws {
+    try ToolHarness.run { bench in
+      let (desk, _, _) = try Self.pair(bench)
+      Tools.run(["tag", desk, "v1"])
+      Tools.run(["tag", desk, "v1", "--delete"])
+      #expect(Tools.run(["tag", desk, "v1", "--delete"], code: 1).errors.contains("no tag “v1”"))
+    }
   }
 
   @Test("A branch that others have left with two heads can be merged and switched to from another")
