@@ -59,9 +59,10 @@ struct RecordState: Sendable, Hashable {
   }
 
   /// Whether nothing is left to be done, so that little has to be remembered.
-  var isSettled: Bool {
-    !isDirty && placement == .inTable && hold == nil && endedLives.isEmpty
-  }
+  var isSettled: Bool { isInStep && endedLives.isEmpty }
+
+  /// Whether the table and the cloud have the same: of what a row was before, more may be remembered.
+  var isInStep: Bool { !isDirty && placement == .inTable && hold == nil }
 
   /// Whether it may be sent, at a time in milliseconds since 1970.
   func isSendable(at now: Int64) -> Bool {

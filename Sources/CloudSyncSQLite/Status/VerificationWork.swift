@@ -112,7 +112,7 @@ struct VerificationWork: Sendable {
     if case .violates(_, let reason) = row.state.placement {
       return "the table does not have what the cloud has: \(reason)"
     }
-    guard row.state.isSettled else {
+    guard row.state.isInStep else {
       if row.state.filtering == nil { result.openRows += 1 } else { result.localRows += 1 }
       return nil
     }
