@@ -75,7 +75,8 @@ struct Merging {
       beside = try WrittenBeside(work: work, merges: merges)
         .changes(beside: row, parent: parent, within: head)
     }
-    let plan = try merges.plan(over: [row.id], ours: head.id, theirs: parent, beside: beside)
+    var plan = try merges.plan(over: [row.id], ours: head.id, theirs: parent, beside: beside)
+    plan.changes = plan.changes.kept(in: work.tables)
     return try settled(plan: plan)
   }
 
@@ -171,6 +172,28 @@ struct Merging {
         return try Settlement(plan, connection: work.connection, tables: work.tables).settled()
       }
     }
+  }
+}
+
+extension StateDelta {
+  /// The changes without tables and columns that are there no more: what a migration has dropped cannot come back.
+  fileprivate func kept(in tables: TrackedTables) -> StateDelta {
+    StateDelta(
+      tables: self.tables.compactMap { delta in
+        guard let table = tables.table(called: delta.name) else { return nil }
+        let rows = delta.rows.compactMap { row -> RowDelta? in
+          let cells = row.cells.filter { cell in
+            table.columns.contains { $0.hasSameBytes(as: cell.column) }
+              || table.key.contains { $0.hasSameBytes(as: cell.column) }
+          }
+          if cells.count == row.cells.count { return row }
+          var row = row
+          row.cells = cells
+          return row.kind == .update ? RowDelta(updating: row.key, cells: cells) : row
+        }
+        return rows.isEmpty ? nil : TableDelta(delta.name, fills: delta.fills, rows: rows)
+      }
+    )
   }
 }
 

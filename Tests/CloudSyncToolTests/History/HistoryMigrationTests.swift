@@ -2,6 +2,8 @@ import Testing
 
 @Suite("cloudsync history: copies whose tables are changed one after the other")
 struct HistoryMigrationTests {
+  private typealias Tools = HistoryToolTests
+
   /// Two copies that have the same history.
   private func withCopies(
     _ name: String,
@@ -35,6 +37,49 @@ struct HistoryMigrationTests {
     let rows = try bench.sql("a.db", query)
     #expect(try bench.sql("b.db", query) == rows)
     return rows
+  }
+
+  @Test("What touched a column or a table that was dropped since is undone as far as it is there")
+  func undoneWithoutDropped() throws {
+    try ToolHarness.run { bench in
+      let shop = bench.path("shop.db")
+      try Tools.edit(
+        bench,
+        "shop.db",
+        """
+        CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a, b); INSERT INTO t VALUES('x', 1, 1), ('y', 1, 1);
+        CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL)
+        """
+      )
+      Tools.run(["init", shop, "--all"])
+      for edit in [
+        "UPDATE t SET a = 2 WHERE id = 'x'",
+        "UPDATE t SET a = 3, b = 2 WHERE id = 'x'; DELETE FROM t WHERE id = 'y'; INSERT INTO u VALUES('k')",
+        "UPDATE t SET b = 9 WHERE id = 'x'",
+      ] {
+        try Tools.edit(bench, "shop.db", edit)
+        Tools.run(["commit", shop])
+      }
+      try Tools.edit(
+        bench,
+        "shop.db",
+        """
+        BEGIN; CREATE TABLE new(id TEXT PRIMARY KEY NOT NULL, a); INSERT INTO new SELECT id, a FROM t;
+        DROP TABLE t; ALTER TABLE new RENAME TO t; DROP TABLE u; COMMIT
+        """
+      )
+      Tools.run(["rescan", shop, "--all"])
+      func rows() throws -> [String] { try bench.sql("shop.db", "SELECT * FROM t ORDER BY id") }
+
+      // Of the last step nothing is left.
+      Tools.run(["undo", shop])
+      #expect(try rows() == ["'x'|2", "'y'|1"])
+      Tools.run(["undo", shop])
+      #expect(try rows() == ["'x'|1", "'y'|1"])
+      Tools.run(["redo", shop])
+      #expect(try rows() == ["'x'|2", "'y'|1"])
+      Tools.run(["verify", shop])
+    }
   }
 
   @Test(
