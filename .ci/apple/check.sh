@@ -193,6 +193,7 @@ main() {
     python3 "$here/modules.py" "$package")
   [[ -n $modules ]] || die "the manifest has no modules"
   # As many at a time as there are cores; what each has found is printed whole, in the order of the triples.
+  trap 'kill $(jobs -rp) 2>/dev/null || true' EXIT
   rm -rf "$scratch/logs"
   mkdir -p "$scratch/logs"
   for one in "${chosen[@]}"; do

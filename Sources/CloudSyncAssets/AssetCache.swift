@@ -21,11 +21,11 @@ public struct AssetCache: Sendable {
   /// Names of files that are being copied, each used once in a process.
   private static let copies = Locked<UInt64>(0)
   private static let copyPrefix = "incoming-"
+  private static let digits = Array("0123456789abcdef".utf8)
 
   /// Where the file of a digest lies, or would lie.
   package func path(of sha256: Data) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let name = sha256.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    let name = sha256.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
     return "\(folder)/\(String(decoding: name, as: UTF8.self))"
   }
 
@@ -105,6 +105,12 @@ public struct AssetCache: Sendable {
 
   // MARK: Limits
 
+  /// Whether a file is one of the cache's: another one in the folder is somebody else's.
+  private static func isOwn(_ name: String) -> Bool {
+    name.hasPrefix(copyPrefix)
+      || name.utf8.count == 64 && name.utf8.allSatisfy { Self.digits.contains($0) }
+  }
+
   /// Removes the files that were used longest ago until the folder is within its limits.
   ///
   /// - Parameters:
@@ -122,7 +128,7 @@ public struct AssetCache: Sendable {
     // Without a folder there is nothing to remove.
     guard let names = try? manager.contentsOfDirectory(atPath: folder) else { return 0 }
     var files: [(path: String, used: Date, byteCount: Int64)] = []
-    for name in names.sorted() {
+    for name in names.sorted() where Self.isOwn(name) {
       let path = "\(folder)/\(name)"
       guard let facts = try? manager.attributesOfItem(atPath: path),
         let used = facts[.modificationDate] as? Date, let byteCount = facts[.size] as? Int

@@ -17,7 +17,7 @@ extension ConvertedValues {
       guard let held = try made(of: fill.value, in: fill.column) else { continue }
       let conversion = Conversion(said: fill.value, held: held)
       let known = areNew ? [:] : try allRows()
-      for key in try areNew ? [] : keys(holding: held, in: fill.column)
+      for key in try areNew ? [] : keys(holding: held, in: fill.column, orHeldAtHead: true)
       where known[key]?[fill.column] == nil {
         try keep(Conversion(said: held, held: held), in: fill.column, of: key)
       }
@@ -33,7 +33,7 @@ extension ConvertedValues {
       let held = isThere ? try made(of: former.said, in: column) : nil
       if isThere, held == former.held { continue }
       let known = try allRows()
-      let keys = isThere ? try keys(holding: former.held, in: column) : []
+      let keys = isThere ? try keys(holding: former.held, in: column, orHeldAtHead: false) : []
       try forget(key: Self.every, column: column)
       standing[column] = nil
       if let held {
@@ -59,10 +59,11 @@ extension ConvertedValues {
     return held == value ? nil : held
   }
 
-  /// The rows that hold a value, or that held it at HEAD and were edited since.
+  /// The rows that hold a value, and, if these are meant too, those that held it at HEAD and were edited since.
   private func keys(
     holding value: SQLiteValue,
-    in column: String
+    in column: String,
+    orHeldAtHead isOfHead: Bool
   ) throws(ChangesetError) -> [RowKey] {
     guard let place = tracked.columns.firstIndex(where: { $0.hasSameBytes(as: column) }) else {
       return []
@@ -72,10 +73,12 @@ extension ConvertedValues {
     func condition(_ name: String) -> String {
       "\(name) IS ?1 COLLATE BINARY AND typeof(\(name)) = typeof(?1)"
     }
-    let sql = """
-      SELECT \(list) FROM main.\(tracked.name.quotedName) WHERE \(condition(column.quotedName))
-      UNION ALL SELECT \(kept) FROM main.\(tracked.mirror) WHERE was = 1 AND \(condition("c\(place)"))
-      """
+    var sql =
+      "SELECT \(list) FROM main.\(tracked.name.quotedName) WHERE \(condition(column.quotedName))"
+    if isOfHead {
+      let former = condition("c\(place)")
+      sql += " UNION ALL SELECT \(kept) FROM main.\(tracked.mirror) WHERE was = 1 AND \(former)"
+    }
     return try connection.failing { () throws(SQLiteError) in
       try connection.bound(sql: sql, [value])
         .mapRows { row in RowKey(tracked.key.indices.map { row.value(Int32($0)) }) }

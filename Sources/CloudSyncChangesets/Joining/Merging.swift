@@ -191,7 +191,10 @@ extension StateDelta {
           row.cells = cells
           return row.kind == .update ? RowDelta(updating: row.key, cells: cells) : row
         }
-        return rows.isEmpty ? nil : TableDelta(delta.name, fills: delta.fills, rows: rows)
+        let fills = delta.fills.filter { fill in
+          table.columns.contains { $0.hasSameBytes(as: fill.column) }
+        }
+        return rows.isEmpty ? nil : TableDelta(delta.name, fills: fills, rows: rows)
       }
     )
   }

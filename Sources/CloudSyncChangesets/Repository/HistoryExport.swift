@@ -17,17 +17,22 @@ struct HistoryExport {
   func export(id: ChangesetID, to path: String) throws(ChangesetError) {
     let isNew = !FileManager.default.fileExists(atPath: path)
     try checkIsFree(path)
-    let unfinished = path + "-unfinished"
+    let unfinished = "\(path)-unfinished-\(ProcessInfo.processInfo.processIdentifier)"
     remove(unfinished)
     do throws(ChangesetError) {
       try write(id, to: unfinished, for: path)
+      guard isWhole(unfinished) else {
+        throw ChangesetError(.busy, path: path, "another program has opened it; try again")
+      }
+      // Somebody may have made one meanwhile.
+      try checkIsFree(path)
       remove(path)
       do { try FileManager.default.moveItem(atPath: unfinished, toPath: path) } catch {
         throw ChangesetError(.cannotAccess, path: path, "it cannot be written: \(error)")
       }
     } catch {
       remove(unfinished)
-      if isNew { remove(path) }
+      if isNew, byteCount(of: path) == 0 { remove(path) }
       throw error
     }
   }
@@ -67,6 +72,15 @@ struct HistoryExport {
       )
     }
     try repository.remove()
+  }
+
+  /// Whether nothing of a file is in its log: SQLite leaves it there while somebody else has the file open.
+  private func isWhole(_ path: String) -> Bool { byteCount(of: path + "-wal") ?? 0 == 0 }
+
+  /// Nil if there is no such file.
+  private func byteCount(of path: String) -> Int? {
+    let facts = try? FileManager.default.attributesOfItem(atPath: path)
+    return facts?[.size] as? Int
   }
 
   /// Removes a file with what SQLite keeps beside it; what is not there need not be removed.

@@ -165,6 +165,8 @@ struct RecordClock: Sendable, Hashable {
     in base: RecordClock?
   ) {
     guard hasSeen(former) else { return }
+    defer { note(seen: [SeenTime(share)]) }
+    if former.writer == share.writer { return }
     seen.removeAll {
       UTF8Bytes.equal($0.column, former.column) && $0.writer == former.writer
     }
@@ -175,7 +177,6 @@ struct RecordClock: Sendable, Hashable {
     if let time = known.compactMap(\.self).max() {
       note(seen: [SeenTime(column: former.column, writer: former.writer, time: time)])
     }
-    note(seen: [SeenTime(share)])
   }
 
   /// Sets when a column was set.

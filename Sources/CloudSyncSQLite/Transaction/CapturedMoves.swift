@@ -112,6 +112,8 @@ struct CapturedMoves {
     guard let life = present.created == nil ? deleted[rowKey] : present, let last,
       case .inserted(let columns, let time) = row.edits[last]
     else {
+      // What was captured under a key that others have passed through is theirs.
+      if let time = replaced[rowKey] { return row.edits = [.deleted([], at: time)] }
       row.edits.removeAll { $0.isInsertion }
       return
     }
@@ -127,8 +129,8 @@ struct CapturedMoves {
       )
       row.edits[last] = .moved(columns, from: origin, at: start.move.arrival)
     }
-    let end = replaced[rowKey].map { [RowEdit.deleted([], at: $0)] } ?? []
-    row.edits = row.edits[..<last].filter { !$0.isInsertion } + end + row.edits[last...]
+    let end = replaced[rowKey].map { [RowEdit.deleted([], at: $0)] }
+    row.edits = (end ?? row.edits[..<last].filter { !$0.isInsertion }) + row.edits[last...]
   }
 
   // MARK: Edits

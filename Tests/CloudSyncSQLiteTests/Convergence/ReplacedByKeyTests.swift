@@ -118,6 +118,45 @@ struct ReplacedByKeyTests {
   }
 
   @Test(
+    "A row that passes through the key of one that it replaces leaves nothing of its own there",
+    arguments: [DeletePolicy.deleteWins, .editWins],
+    [true, false]
+  )
+  func passingRow(deletes: DeletePolicy, isInsertedAnew: Bool) throws {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.deletes = deletes
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["t"], options: options)
+    let phone = try bench.device("phone", Self.schema, tables: ["t"], options: options)
+    try mac.execute("INSERT INTO t VALUES('a', 'zzz', 'w1'), ('b', 'two', 'w2')", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute(
+      "UPDATE OR REPLACE t SET id = 'b' WHERE id = 'a'; UPDATE t SET v = 'x' WHERE id = 'b'",
+      at: 2_000
+    )
+    try mac.execute(
+      isInsertedAnew
+        ? "DELETE FROM t WHERE id = 'b'; INSERT INTO t VALUES('b', 'new', 'w3')"
+        : "UPDATE t SET id = 'c' WHERE id = 'b'",
+      at: 3_000
+    )
+    try phone.execute("UPDATE t SET w = 'mine' WHERE id = 'b'", at: 2_500)
+    try bench.sync(mac, phone)
+    try bench.sync(mac, phone)
+
+    let rows = try phone.lines("SELECT * FROM t ORDER BY id")
+    #expect(try mac.lines("SELECT * FROM t ORDER BY id") == rows)
+    for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
+    switch (deletes, isInsertedAnew) {
+    case (.deleteWins, true): #expect(rows == ["'b'|'new'|'w3'"])
+    case (.deleteWins, false): #expect(rows == ["'c'|'x'|'w1'"])
+    case (.editWins, true): #expect(rows.count == 1 && !rows[0].contains("'x'"))
+    // The edit that nobody had seen keeps its row, with what that had.
+    case (.editWins, false): #expect(rows == ["'b'|'two'|'mine'", "'c'|'x'|'w1'"])
+    }
+  }
+
+  @Test(
     "A row whose number another one is given is deleted by that",
     arguments: [
       "INSERT OR REPLACE INTO t(rowid, id, v) VALUES(1, '3', 'three')",
