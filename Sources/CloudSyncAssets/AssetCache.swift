@@ -111,6 +111,17 @@ public struct AssetCache: Sendable {
       || name.utf8.count == 64 && name.utf8.allSatisfy { Self.digits.contains($0) }
   }
 
+  /// Keeps the folder within its limits, with the files of records that were just read; without such files nothing has come.
+  package func trim(
+    to limits: AssetCacheLimits,
+    now: Date,
+    sparingAssetsOf records: [Record]
+  ) {
+    let paths = records.flatMap(\.assets).map(\.asset.location)
+    if paths.isEmpty { return }
+    trim(to: limits, now: now, sparing: Set(paths))
+  }
+
   /// Removes the files that were used longest ago until the folder is within its limits.
   ///
   /// - Parameters:

@@ -49,17 +49,12 @@ extension SyncEngine {
   /// - Throws: That the database cannot be written, or that a trigger or a view of the app names a table of the engine: drop
   ///   it first, since it would fail without that.
   public func tearDown() throws(SyncEngineError) {
+    // An engine that cannot be removed goes on.
     try context.database.use { (connection) throws(SyncEngineError) in
       try EngineTables.checkNobodyAsks(on: connection)
     }
     stop()
-    try context.database.use { (connection) throws(SyncEngineError) in
-      try sqlite { () throws(SQLiteError) in
-        try connection.transaction { () throws(SQLiteError) in
-          try EngineTables.remove(from: connection)
-        }
-      }
-    }
+    try SyncMetadata.remove(from: context.database)
   }
 
   // MARK: Sending and fetching

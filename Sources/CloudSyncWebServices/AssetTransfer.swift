@@ -121,8 +121,7 @@ struct AssetTransfer: Sendable {
       }
     }
     page.changedRecords = records
-    let paths = records.flatMap(\.assets).map(\.asset.location)
-    cache?.trim(to: limits, now: client.now.date, sparing: Set(paths))
+    cache?.trim(to: limits, now: client.now.date, sparingAssetsOf: records)
     return page
   }
 
@@ -219,20 +218,4 @@ private enum AssetFailure: Error {
   case item(SyncError)
   /// The request fails, and is repeated.
   case request(SyncError)
-}
-
-extension Record {
-  /// The assets of the record with the names of their fields, those in lists too.
-  var assets: [(field: String, asset: Asset)] {
-    fields.flatMap { field -> [(field: String, asset: Asset)] in
-      switch field.value {
-      case .asset(let asset): [(field.name, asset)]
-      case .list(let values):
-        values.compactMap { value in
-          if case .asset(let asset) = value { (field.name, asset) } else { nil }
-        }
-      default: []
-      }
-    }
-  }
 }

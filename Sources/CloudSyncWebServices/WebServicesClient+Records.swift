@@ -1,3 +1,4 @@
+import CloudSyncAssets
 public import CloudSyncCore
 import CloudSyncWire
 

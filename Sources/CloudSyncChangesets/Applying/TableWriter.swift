@@ -184,7 +184,7 @@ struct TableWriter {
   }
 
   private func column(name: String) throws(ChangesetError) -> String {
-    if table.columns.contains(where: { $0.hasSameBytes(as: name) }) { return name }
+    if table.hasColumn(name) { return name }
     throw ChangesetError(
       .needsUpgrade,
       "the history has a column \(name.quotedName) in table \(self.name), which this database lacks;"

@@ -77,10 +77,13 @@ struct CaptureTriggers {
   /// Keeps the row that has the new one's key already: it may be replaced.
   private var keepSameKey: String {
     let name = table.name.quotedName
-    return """
-      INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \
-      FROM \(name) WHERE \(table.isSameKey(name, as: "new"));
-      """
+    return keep(from: "FROM \(name) WHERE \(table.isSameKey(name, as: "new"))")
+  }
+
+  /// Keeps the rows of the table that SQL finds, from FROM on.
+  private func keep(from source: String) -> String {
+    let row = table.preimage(of: table.name.quotedName)
+    return "INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(row) \(source);"
   }
 
   private var keyColumnsOfMirror: String {
@@ -142,10 +145,8 @@ struct CaptureTriggers {
       !HistoryMutant.unseenReplace.isPresent
     else { return [] }
     let name = table.name.quotedName
-    let body = """
-      INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \
-      FROM \(name) WHERE \(name).\(number) = new.\(number) AND NOT (\(table.isMirrored(row: name)));
-      """
+    let isOther = "\(name).\(number) = new.\(number) AND NOT (\(table.isMirrored(row: name)))"
+    let body = keep(from: "FROM \(name) WHERE \(isOther)")
     return [
       trigger(event: "number", at: "BEFORE INSERT", when: nil, do: [body]),
       trigger(
@@ -158,11 +159,7 @@ struct CaptureTriggers {
   }
 
   private func keep(found search: ReplacedRowSearch) -> String {
-    let name = table.name.quotedName
-    let source = search.source(unless: table.isMirrored(row: name))
-    return """
-      INSERT INTO \(table.mirror)(\(table.mirrorColumns)) SELECT \(table.preimage(of: name)) \(source);
-      """
+    keep(from: search.source(unless: table.isMirrored(row: table.name.quotedName)))
   }
 
   private func trigger(

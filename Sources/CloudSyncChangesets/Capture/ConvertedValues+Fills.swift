@@ -29,7 +29,7 @@ extension ConvertedValues {
   /// Lets what stands for all rows be that of the columns as they are declared now.
   func retryStanding() throws(ChangesetError) {
     for (column, former) in standing {
-      let isThere = tracked.columns.contains { $0.hasSameBytes(as: column) }
+      let isThere = tracked.hasColumn(column)
       let held = isThere ? try made(of: former.said, in: column) : nil
       if isThere, held == former.held { continue }
       let known = try allRows()

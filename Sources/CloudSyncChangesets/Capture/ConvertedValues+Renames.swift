@@ -21,9 +21,9 @@ extension ConvertedValues {
     if added.isEmpty, !isRenamed { return }
     let rows = TableRows(connection: connection, table: tracked, converted: self)
     for (key, column, conversion) in try notes(of: former.name) {
-      let stays = isRenamed && tracked.columns.contains { $0.hasSameBytes(as: column) }
+      let stays = isRenamed && tracked.hasColumn(column)
       if key.bytes == Self.everyRow {
-        let isGone = !tracked.columns.contains { $0.hasSameBytes(as: column) }
+        let isGone = !tracked.hasColumn(column)
         for name in stays ? [column] : isGone ? added : [] where standing[name] == nil {
           try keep(conversion, in: name, of: key)
           standing[name] = conversion
@@ -37,7 +37,7 @@ extension ConvertedValues {
     }
     let gone = former.columns.filter { column in
       column.keyPlace == 0 && !column.isGenerated
-        && !tracked.columns.contains { $0.hasSameBytes(as: column.name) }
+        && !tracked.hasColumn(column.name)
     }
     for column in gone {
       for name in added where tracked.affinities[name].map({ $0 != column.affinity }) == true {

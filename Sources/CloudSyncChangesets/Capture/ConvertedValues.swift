@@ -279,7 +279,7 @@ final class ConvertedValues {
     for (key, row) in try allRows() {
       let present = try rows.held(key)
       for (column, conversion) in row {
-        let isThere = tracked.columns.contains { $0.hasSameBytes(as: column) }
+        let isThere = tracked.hasColumn(column)
         if let present, isThere, present.cell(column)?.new ?? .null == conversion.held {
           try write(conversion.said, in: column, of: key)
         } else {

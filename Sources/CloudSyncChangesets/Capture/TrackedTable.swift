@@ -46,6 +46,10 @@ final class TrackedTable: Sendable {
   }
 
   var name: String { schema.name }
+
+  /// Whether a column that is none of the key's is there, by the bytes of its name.
+  func hasColumn(_ name: String) -> Bool { columns.contains { $0.hasSameBytes(as: name) } }
+
   var mirror: String { "changesets_old_\(number)" }
 
   /// Whether triggers of the app's watch the table.

@@ -182,18 +182,13 @@ extension StateDelta {
       tables: self.tables.compactMap { delta in
         guard let table = tables.table(called: delta.name) else { return nil }
         let rows = delta.rows.compactMap { row -> RowDelta? in
-          let cells = row.cells.filter { cell in
-            table.columns.contains { $0.hasSameBytes(as: cell.column) }
-              || table.key.contains { $0.hasSameBytes(as: cell.column) }
-          }
+          let cells = row.cells.filter { table.hasColumn($0.column) }
           if cells.count == row.cells.count { return row }
           var row = row
           row.cells = cells
           return row.kind == .update ? RowDelta(updating: row.key, cells: cells) : row
         }
-        let fills = delta.fills.filter { fill in
-          table.columns.contains { $0.hasSameBytes(as: fill.column) }
-        }
+        let fills = delta.fills.filter { table.hasColumn($0.column) }
         return rows.isEmpty ? nil : TableDelta(delta.name, fills: fills, rows: rows)
       }
     )

@@ -191,9 +191,7 @@ extension RowDelta {
     fills: [TableDelta.Fill],
     time: HybridTime
   ) -> RowDelta? {
-    let gone = cells.filter { cell in
-      cell.new != .null && !table.columns.contains { $0.hasSameBytes(as: cell.column) }
-    }
+    let gone = cells.filter { $0.new != .null && !table.hasColumn($0.column) }
     let moved = names.map { former, name in
       let fill = fills.first { $0.column.hasSameBytes(as: name) }?.value ?? .null
       return CellDelta(name, old: fill, new: cell(former)?.new ?? .null, time: time)

@@ -28,9 +28,9 @@ struct ParkedMigration {
       guard let table = work.tables.table(name) else { continue }
       var row = parked.row
       row.cells = row.cells.compactMap { cell in
-        let isThere = table.columns.contains { $0.hasSameBytes(as: cell.column) }
+        let isThere = table.hasColumn(cell.column)
         let column = isThere ? cell.column : names.column(cell.column, of: name)
-        guard table.columns.contains(where: { $0.hasSameBytes(as: column) }) else { return nil }
+        guard table.hasColumn(column) else { return nil }
         return CellDelta(column, old: .null, new: cell.new, time: cell.time)
       }
       let renamed = Set((names.columns[name] ?? [:]).values)

@@ -71,10 +71,7 @@ struct CloudKitConnection: Sendable {
 
   /// Keeps the cache of files within its limits, with those of the records that were just read.
   func trimAssets(sparing records: [Record]) {
-    guard let assets else { return }
-    let paths = records.flatMap(\.assets).map(\.asset.location)
-    guard !paths.isEmpty else { return }
-    assets.trim(to: options.assetLimits, now: options.now().date, sparing: Set(paths))
+    assets?.trim(to: options.assetLimits, now: options.now().date, sparingAssetsOf: records)
   }
 }
 
@@ -82,19 +79,6 @@ extension Duration {
   /// The duration in seconds, as Foundation counts.
   var seconds: Double {
     Double(components.seconds) + Double(components.attoseconds) / 1e18
-  }
-}
-
-extension Record {
-  /// The assets of the record with the names of their fields, those in lists too.
-  var assets: [(field: String, asset: Asset)] {
-    fields.flatMap { field -> [(field: String, asset: Asset)] in
-      switch field.value {
-      case .asset(let asset): [(field.name, asset)]
-      case .list(let values): values.compactMap(\.assetValue).map { (field.name, $0) }
-      default: []
-      }
-    }
   }
 }
 #endif
