@@ -202,7 +202,7 @@ package final class SQLiteConnection {
 
   // MARK: Errors
 
-  private func error(_ code: Int32, sql: String) -> SQLiteError {
+  func error(_ code: Int32, sql: String) -> SQLiteError {
     unsafe Self.error(code, handle: handle, sql: sql)
   }
 

@@ -107,6 +107,35 @@ struct DeltaApplier {
   }
 }
 
+extension StateDelta {
+  /// The changes without tables and columns that are there no more.
+  ///
+  /// What a migration has dropped cannot come back. Nor is it part of a state behind the migration, whatever the rows are
+  /// said to have had there: those that older versions have inserted say nothing of it, and others that it was emptied.
+  func kept(in tables: TrackedTables) -> StateDelta {
+    let known = StateDelta(tables: self.tables.filter { tables.table(called: $0.name) != nil })
+    return known.kept { tables.table(called: $0)?.hasColumn($1) == true }
+  }
+
+  /// The changes of the columns of which something holds, by their tables; rows without any come and go as before.
+  func kept(where isKept: (_ table: String, _ column: String) -> Bool) -> StateDelta {
+    StateDelta(
+      tables: tables.compactMap { table in
+        let rows = table.rows.compactMap { row -> RowDelta? in
+          let cells = row.cells.filter { isKept(table.name, $0.column) }
+          if cells.count == row.cells.count { return row }
+          var row = row
+          row.cells = cells
+          return row.kind == .update ? RowDelta(updating: row.key, cells: cells) : row
+        }
+        let fills = table.fills.filter { isKept(table.name, $0.column) }
+        return rows.isEmpty && fills.isEmpty
+          ? nil : TableDelta(table.name, fills: fills, rows: rows)
+      }
+    )
+  }
+}
+
 extension HistoryConnection {
   /// Runs a body during which no trigger is called.
   func withoutTriggers<Value>(

@@ -99,11 +99,19 @@ struct Merging {
   private func keep(plan: MergePlan, branch: Int64) throws(ChangesetError) -> LogRow {
     var plan = try settled(plan: plan.mutated(by: work))
     let first = try work.log.row(try graph.number(id: plan.parents[0]))
-    plan.changes = try DefaultFills(work: work).stating(changes: plan.changes, after: first)
     let second = try work.log.row(try graph.number(id: plan.parents[1]))
+    let schema = try schema(of: first, second)
+    // On the way from what both have in common a column may have come and gone.
+    let known = try [first.schema, schema]
+      .map { (number) throws(ChangesetError) in
+        try work.dictionaries.schema(number: number)
+      }
+    plan.changes = plan.changes.kept { table, column in
+      known.contains { $0.table(table)?.column(column) != nil }
+    }
+    plan.changes = try DefaultFills(work: work).stating(changes: plan.changes, after: first)
     let frames = try StateFrames(work.connection)
     try frames.keep()
-    let schema = try schema(of: first, second)
     var commit = plan.commit(
       branch: try work.dictionaries.name(number: branch),
       schema: try work.dictionaries.schemaID(number: schema),
@@ -168,30 +176,12 @@ struct Merging {
     return try work.connection.undoing { () throws(ChangesetError) in
       try work.connection.withoutTriggers { () throws(ChangesetError) in
         try work.parking.write(try work.uncommitted.changes(at: .zero).inverted(at: .zero))
-        try work.parking.write(try work.log.changes(from: present, to: first))
+        try work.parking.write(
+          try work.log.changes(from: present, to: first).kept(in: work.tables)
+        )
         return try Settlement(plan, connection: work.connection, tables: work.tables).settled()
       }
     }
-  }
-}
-
-extension StateDelta {
-  /// The changes without tables and columns that are there no more: what a migration has dropped cannot come back.
-  fileprivate func kept(in tables: TrackedTables) -> StateDelta {
-    StateDelta(
-      tables: self.tables.compactMap { delta in
-        guard let table = tables.table(called: delta.name) else { return nil }
-        let rows = delta.rows.compactMap { row -> RowDelta? in
-          let cells = row.cells.filter { table.hasColumn($0.column) }
-          if cells.count == row.cells.count { return row }
-          var row = row
-          row.cells = cells
-          return row.kind == .update ? RowDelta(updating: row.key, cells: cells) : row
-        }
-        let fills = delta.fills.filter { table.hasColumn($0.column) }
-        return rows.isEmpty ? nil : TableDelta(delta.name, fills: fills, rows: rows)
-      }
-    )
   }
 }
 

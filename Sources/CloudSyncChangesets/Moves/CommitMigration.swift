@@ -31,7 +31,9 @@ enum CommitMigration {
     let copy = try copy(of: connection)
     return try copy.transaction { () throws(ChangesetError) in
       try goBack(to: seq, on: copy, options: options)
-      do { try Migrating(connection: copy, options: options).run(migrate) } catch {
+      do {
+        try Migrating(connection: copy, options: options).run { try migrate(copy.sqlite.handle) }
+      } catch {
         throw ChangesetError(
           .schema,
           "the app's migration failed on a copy of a commit of another replica: \(error)"

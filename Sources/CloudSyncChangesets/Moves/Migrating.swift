@@ -10,7 +10,7 @@ struct Migrating {
   let options: ChangesetOptions
 
   /// Runs the app's migration; nothing is uncommitted before.
-  func run(_ body: (OpaquePointer) throws -> Void) throws {
+  func run(_ body: () throws -> Void) throws {
     let installation = CaptureInstallation(connection: connection)
     let former = try installation.tracked()
     let work = HistoryWork(connection: connection, tables: former, options: options)
@@ -22,7 +22,7 @@ struct Migrating {
     let others = Set(try installation.readSchema().tables.map(\.name))
     let state = try position.isDetached ? StateDelta() : Self.state(at: position.seq, work)
     try installation.uninstall()
-    try body(connection.sqlite.handle)
+    try body()
     guard connection.sqlite.isInTransaction else {
       throw ChangesetError(.misuse, "a migration must leave the transaction open that it is in")
     }

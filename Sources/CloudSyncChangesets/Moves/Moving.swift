@@ -39,15 +39,16 @@ struct Moving {
     let changes = try work.log.changes(from: seq, to: target?.seq)
     let frames = try StateFrames(work.connection)
     let (before, after) = (try frames.frame(of: start), try frames.frame(of: target))
+    let ofTables = changes.kept(in: work.tables)
     let hash: StateHash
     // Without rows nothing is left out.
     if start == nil || target == nil || before.isComparable(with: after, all: frames.all) {
       hash = (start?.stateHash ?? .zero).adding(changes, from: before, to: after)
       try check(hash: hash, of: target)
-      try work.parking.apply(delta: changes)
+      try work.parking.apply(delta: ofTables)
     } else {
       // One line had a column from its beginning and the other was given it: only all rows tell.
-      try work.parking.apply(delta: changes)
+      try work.parking.apply(delta: ofTables)
       hash = try Verification(work: work).rowHash(at: target).hash
       try check(hash: hash, of: target)
     }

@@ -75,17 +75,16 @@ struct Verification {
     for table in work.tables.tables {
       let hash = TableHash(table.name)
       let columns = table.columns.map { TableHash.column($0) }
-      // A column that came after the commit holds what it was filled with.
-      let standing = table.columns.map { column in
-        (frame.lacks(column: column, of: table.name) ? frames.all : frame.fills)
-          .value(of: column, in: table.name)
-      }
+      let standing = table.columns.map { frame.fills.value(of: $0, in: table.name) }
+      // A column that came after the commit, or had gone before, is no part of it: it holds what it was filled with, or NULL.
+      let isPart = table.columns.map { !frame.lacks(column: $0, of: table.name) }
       try TableRows(connection: work.connection, table: table)
         .forEachRow { key, values in
           count += 1
           let (state, presence) = hash.row(key)
           sum += presence
-          for (place, value) in values.enumerated() where value != standing[place] {
+          for (place, value) in values.enumerated()
+          where isPart[place] && value != standing[place] {
             sum += hash.cell(columns[place], value, row: state)
           }
         }

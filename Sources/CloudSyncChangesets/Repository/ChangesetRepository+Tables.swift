@@ -120,6 +120,37 @@ extension ChangesetRepository {
     options: ChangesetOptions = ChangesetOptions(),
     _ body: @Sendable (OpaquePointer) throws -> Void
   ) throws {
+    try migrate(database, options: options) { connection in try body(connection.sqlite.handle) }
+  }
+
+  /// Changes the tables of a history by SQL, and commits what became of their rows, as ``migrate(_:options:_:)`` does.
+  ///
+  /// All of it is one transaction: BEGIN, COMMIT and END in it are passed over.
+  ///
+  /// - Parameters:
+  ///   - database: The database, whose rows are all committed.
+  ///   - sql: The statements.
+  ///   - options: What this copy is called.
+  /// - Throws: What SQLite says of the statements, or another ``ChangesetError``; all is as before then.
+  public static func migrate(
+    _ database: some SyncDatabase,
+    sql: String,
+    options: ChangesetOptions = ChangesetOptions()
+  ) throws {
+    try migrate(database, options: options) { connection in
+      try connection.failing { () throws(SQLiteError) in
+        try connection.sqlite.execute(script: sql) { (statement) throws(SQLiteError) in
+          try MigrationStatement(sql: statement).isRun()
+        }
+      }
+    }
+  }
+
+  private static func migrate(
+    _ database: some SyncDatabase,
+    options: ChangesetOptions,
+    running body: @Sendable (HistoryConnection) throws -> Void
+  ) throws {
     try database.useAnyError { connection in
       try refuseTransaction(connection: connection)
       let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
@@ -127,7 +158,7 @@ extension ChangesetRepository {
       let result = Result {
         try connection.sqlite.transaction(
           { () throws(any Error) in
-            try Migrating(connection: connection, options: options).run(body)
+            try Migrating(connection: connection, options: options).run { try body(connection) }
           },
           mapping: { ChangesetError($0) as any Error }
         )

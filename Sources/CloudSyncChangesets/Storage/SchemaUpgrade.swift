@@ -133,7 +133,7 @@ extension Fills {
   static func keep(delta: StateDelta, _ connection: HistoryConnection) throws(ChangesetError) {
     for table in delta.tables where !table.fills.isEmpty {
       var known = try read(connection)
-      for fill in table.fills {
+      for fill in table.fills where known.tables[table.name]?[fill.column] != fill.value {
         guard known.add(fill, of: table.name) else {
           throw ChangesetError(
             .schemaMismatch,
@@ -146,6 +146,8 @@ extension Fills {
           .text(fill.column),
           fill.value
         )
+        // Lines that were alike may not be any more.
+        try StateFrames.forget(connection)
       }
     }
   }

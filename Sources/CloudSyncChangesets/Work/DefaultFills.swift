@@ -17,7 +17,6 @@ struct DefaultFills {
       $0.integer(0)
     }
     var known = try Fills.read(work.connection)
-    var isNew = false
     for number in numbers where try work.dictionaries.schemaID(number: number) != work.tables.id {
       let schema = try work.dictionaries.schema(number: number)
       for (table, fill) in try missing(in: schema) where known.tables[table]?[fill.column] == nil {
@@ -25,10 +24,8 @@ struct DefaultFills {
         let delta = StateDelta(tables: [TableDelta(table, fills: [fill], rows: [])])
         try Fills.keep(delta: delta, work.connection)
         try work.keepConvertedFills(of: delta)
-        isNew = true
       }
     }
-    if isNew { try StateFrames.forget(work.connection) }
   }
 
   /// The columns here that a schema lacks in tables which it has, with what rows hold there.
@@ -46,12 +43,16 @@ struct DefaultFills {
     return missing
   }
 
-  /// Changes with what they have to say of columns that the commit before them lacks: whoever reads them knows
+  /// Changes with what they have to say of columns that the commit before them lacks, and no others: whoever reads them knows
   /// then what they lead to, whatever else it has.
+  ///
+  /// A merge may bring a column that was added on one of its sides alone, or is called there as another was on the other.
   func stating(changes: StateDelta, after parent: LogRow?) throws(ChangesetError) -> StateDelta {
-    guard let parent, try work.dictionaries.schemaID(number: parent.schema) != work.tables.id else {
-      return changes
-    }
+    guard let parent else { return changes }
+    let changes = changes.withoutFills(
+      ofColumnsIn: try work.dictionaries.schema(number: parent.schema)
+    )
+    if try work.dictionaries.schemaID(number: parent.schema) == work.tables.id { return changes }
     let known = try Fills.read(work.connection)
     var tables = Dictionary(
       changes.tables.map { ($0.name, $0) },
@@ -66,6 +67,21 @@ struct DefaultFills {
       tables[name] = table
     }
     return StateDelta(tables: tables.keys.sortedByBytes().compactMap { tables[$0] })
+  }
+}
+
+extension StateDelta {
+  /// The changes without the constants of columns that a schema has.
+  fileprivate func withoutFills(ofColumnsIn schema: SchemaDescription) -> StateDelta {
+    if tables.allSatisfy(\.fills.isEmpty) { return self }
+    return StateDelta(
+      tables: tables.compactMap { table in
+        guard let known = schema.table(table.name) else { return table }
+        let fills = table.fills.filter { known.column($0.column) == nil }
+        return fills.isEmpty && table.rows.isEmpty
+          ? nil : TableDelta(table.name, fills: fills, rows: table.rows)
+      }
+    )
   }
 }
 

@@ -113,7 +113,7 @@ struct CapturedMoves {
       case .inserted(let columns, let time) = row.edits[last]
     else {
       // What was captured under a key that others have passed through is theirs.
-      if let time = replaced[rowKey] { return row.edits = [.deleted([], at: time)] }
+      if let end = replaced[rowKey] { return row.edits = row.edits.ending(at: end) }
       row.edits.removeAll { $0.isInsertion }
       return
     }
@@ -129,8 +129,8 @@ struct CapturedMoves {
       )
       row.edits[last] = .moved(columns, from: origin, at: start.move.arrival)
     }
-    let end = replaced[rowKey].map { [RowEdit.deleted([], at: $0)] }
-    row.edits = (end ?? row.edits[..<last].filter { !$0.isInsertion }) + row.edits[last...]
+    let before = row.edits[..<last].filter { !$0.isInsertion }
+    row.edits = (replaced[rowKey].map { before.ending(at: $0) } ?? before) + row.edits[last...]
   }
 
   // MARK: Edits
@@ -145,7 +145,12 @@ struct CapturedMoves {
     let table = transaction.tables[place]
     let rowKey = rowKey(of: edit, in: table)
     switch edit.change {
-    case .replaced, .mismatched, .impending: break
+    case .mismatched, .impending: break
+    case .replaced where edit.isMismatching: break
+    case .replaced:
+      var life = try life(of: edit, in: place, transaction)
+      life.isThere = true
+      lives[rowKey] = life
     case .updated(let bits):
       var life = try life(of: edit, in: place, transaction)
       for (number, column) in table.captured.watched where bits.contains(number) {
@@ -162,7 +167,7 @@ struct CapturedMoves {
       let hasMoved = ended.start.map { $0.row != rowKey } ?? false
       deleted[rowKey] = hasMoved ? ended : nil
     case .inserted:
-      if let former, former.isRenaming, former.id + 1 == edit.id, former.table == edit.table {
+      if let former, edit.isArrival(of: former) {
         return try move(former, to: edit, in: place, transaction)
       }
       let known = try life(of: edit, in: place, transaction)
@@ -265,4 +270,13 @@ struct CapturedMoves {
 extension RowEdit {
   /// Whether a row was inserted.
   fileprivate var isInsertion: Bool { if case .inserted = self { true } else { false } }
+}
+
+extension [RowEdit] {
+  /// The edits of a row that was replaced at a time; no more than that, if what was edited before went with it.
+  fileprivate func ending(at time: HybridTime) -> [RowEdit] {
+    let end = lastIndex { if case .deleted(_, time) = $0 { true } else { false } }
+    guard let end else { return [.deleted([], at: time)] }
+    return self[...end].filter { !$0.isInsertion }
+  }
 }

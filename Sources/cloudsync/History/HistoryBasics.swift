@@ -32,7 +32,7 @@ enum HistoryBasics {
         "Reset rows that were changed since HEAD to what they were.",
         run: discard
       ),
-      HistoryRescan.command,
+      HistoryRescan.command, HistoryMigrating.command,
       HistoryCommand.command(
         name: "verify",
         "Check that all commits and rows are what the history says.",

@@ -237,13 +237,13 @@ enum HistoryWords {
 
   /// A value as SQL writes it, shortened.
   static func value(_ value: FieldValue, limit: Int = 40) -> String {
-    let text = Words.line(value.sqlText)
+    let text = Words.shown(value.sqlText)
     return text.count > limit ? String(text.prefix(limit - 1)) + "…" : text
   }
 
   static func key(_ key: [FieldValue]) -> String {
     key.map { value -> String in
-      if case .string(let text) = value { return Words.line(text) }
+      if case .string(let text) = value { return Words.shown(text) }
       return HistoryWords.value(value)
     }
     .joined(separator: ",")

@@ -26,13 +26,7 @@ enum HistoryMoving {
           """,
         run: switchBranch
       ),
-      HistoryCommand.command(
-        name: "tag",
-        "List tags, tag a commit, or delete a tag.",
-        operands: ["[NAME] [REVISION]..."],
-        options: [.init(name: "--delete", help: "delete the tag")],
-        run: tag
-      ),
+      tagCommand,
       HistoryCommand.command(
         name: "checkout",
         "Go to a branch, as “switch” does, or show the rows of an older commit.",
@@ -72,6 +66,19 @@ enum HistoryMoving {
         }
       ),
     ]
+  }
+
+  private static var tagCommand: Command {
+    HistoryCommand.command(
+      name: "tag",
+      "List tags, tag a commit, or delete a tag.",
+      operands: ["[NAME] [REVISION]..."],
+      options: [
+        .init(name: "--delete", help: "delete the tag"),
+        .init(name: "--force", help: "move a tag that is at another commit"),
+      ],
+      run: tag
+    )
   }
 
   private static func switchBranch(target: HistoryTarget) throws {
@@ -171,9 +178,18 @@ enum HistoryMoving {
       for tag in tags { target.console.line("\(tag.name)  \(tag.id.short)") }
       return
     }
-    let isRemoved = target.arguments.has("--delete")
-    try target.repository()
-      .tag(name, isRemoved ? nil : Revision(target.operand(place: 2) ?? "HEAD"))
+    let repository = try target.repository()
+    let revision =
+      target.arguments.has("--delete") ? nil : Revision(target.operand(place: 2) ?? "HEAD")
+    if let revision, !target.arguments.has("--force"),
+      let other = try repository.tags().first(where: { $0.name == name })?.id,
+      try repository.log(LogQuery(revision: revision, count: 1)).first?.id != other
+    {
+      throw ToolError.failure(
+        "\(target.path): tag “\(name)” is at \(other.short), on every copy; --force moves it"
+      )
+    }
+    try repository.tag(name, revision)
     if target.isJSON { try target.show(value: ["tag": name]) }
   }
 

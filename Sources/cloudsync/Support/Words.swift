@@ -4,7 +4,25 @@ import CloudSyncCore
 enum Words {
   /// A text in one line, whatever is in it.
   static func line(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    shown(text.split(whereSeparator: \.isNewline).joined(separator: " "))
+  }
+
+  /// A text with signs for what would move a terminal's cursor, colour it or turn the direction of what follows: a line
+  /// break is ␊.
+  static func shown(_ text: String) -> String {
+    let isPlain = text.unicodeScalars.allSatisfy { sign(for: $0) == nil }
+    if isPlain { return text }
+    return text.unicodeScalars.map { sign(for: $0) ?? String($0) }.joined()
+  }
+
+  private static func sign(for scalar: Unicode.Scalar) -> String? {
+    switch scalar.value {
+    case 0..<0x20: Unicode.Scalar(0x2400 + scalar.value).map { String($0) }
+    case 0x7f: "␡"
+    case 0x80..<0xa0, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069:
+      "<U+\(String(scalar.value, radix: 16, uppercase: true))>"
+    default: nil
+    }
   }
 
   /// Rows in columns, the first to the left and the others, which are numbers, to the right.

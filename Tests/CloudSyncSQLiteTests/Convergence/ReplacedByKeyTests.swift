@@ -28,6 +28,7 @@ struct ReplacedByKeyTests {
 
   private static func sync(
     replacing statements: String,
+    before prelude: String = "SELECT 1",
     _ edit: Edit,
     deletes: DeletePolicy,
     isSecond: Bool
@@ -39,6 +40,7 @@ struct ReplacedByKeyTests {
     let phone = try bench.device("phone", schema, tables: ["t"], options: options)
     try mac.execute("INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')", at: 1_000)
     try bench.sync(mac, phone)
+    try mac.execute(prelude, at: 1_900)
     try mac.execute(statements, at: 2_000)
     try phone.execute(edit.rawValue, at: isSecond ? 3_000 : 1_500)
     let order = isSecond ? [mac, phone] : [phone, mac]
@@ -66,21 +68,29 @@ struct ReplacedByKeyTests {
     }
   }
 
+  /// The same thing said in three ways.
+  private static let replacements = [
+    "UPDATE OR REPLACE t SET id = '2' WHERE id = '1'",
+    "DELETE FROM t WHERE id = '2'; UPDATE t SET id = '2' WHERE id = '1'",
+    "PRAGMA recursive_triggers = ON; UPDATE OR REPLACE t SET id = '2' WHERE id = '1'",
+  ]
+
   @Test(
     "It ends as where the row is deleted first, also where edits win",
     arguments: Edit.allCases,
-    [false, true]
+    [
+      "SELECT 1", "UPDATE t SET w = 'last' WHERE id = '2'",
+      "DELETE FROM t WHERE id = '2'; INSERT INTO t VALUES('2', 'again', NULL)",
+    ]
   )
-  private func asDeleted(edit: Edit, isSecond: Bool) throws {
-    for deletes in [DeletePolicy.deleteWins, .editWins] {
-      let ends = try [
-        "UPDATE OR REPLACE t SET id = '2' WHERE id = '1'",
-        "DELETE FROM t WHERE id = '2'; UPDATE t SET id = '2' WHERE id = '1'",
-        "PRAGMA recursive_triggers = ON; UPDATE OR REPLACE t SET id = '2' WHERE id = '1'",
-      ]
-      .map { statements in
+  private func asDeleted(edit: Edit, prelude: String) throws {
+    for (deletes, isSecond) in [(DeletePolicy.deleteWins, false), (.deleteWins, true)]
+      + [(.editWins, false), (.editWins, true)]
+    {
+      let ends = try Self.replacements.map { statements in
         let (bench, devices) = try Self.sync(
           replacing: statements,
+          before: prelude,
           edit,
           deletes: deletes,
           isSecond: isSecond
@@ -90,7 +100,46 @@ struct ReplacedByKeyTests {
         for device in devices { #expect(try bench.unclean(device) == [], "\(statements)") }
         return rows[0]
       }
-      #expect(ends[0] == ends[1] && ends[1] == ends[2])
+      #expect(ends == [ends[0], ends[0], ends[0]], "\(deletes), \(isSecond)")
+    }
+  }
+
+  @Test(
+    "A row is replaced too whose newer version waits beside its table",
+    arguments: replacements
+  )
+  func waitingVersion(statements: String) throws {
+    let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v TEXT, w TEXT, CHECK(v <> w))"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["t"])
+    try mac.execute("INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')")
+    try bench.sync(mac, phone)
+    try phone.execute("UPDATE t SET v = 'x' WHERE id = '2'")
+    try bench.sync(phone)
+    try mac.execute("UPDATE t SET w = 'x' WHERE id = '2'")
+    try bench.sync(mac)
+    #expect(try mac.lines("SELECT v FROM t WHERE id = '2'") == ["'two'"])
+    try mac.execute(statements)
+    for _ in 0..<3 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM t") == ["'2'|'one'|'w1'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("A row is replaced too that was there before the first sync", arguments: replacements)
+  func foundRow(statements: String) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["t"])
+    let rows = "INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')"
+    try mac.execute(rows)
+    try bench.sync(mac)
+    let tablet = try bench.device("tablet", Self.schema + ";" + rows, tables: ["t"])
+    try tablet.execute(statements)
+    for _ in 0..<2 { try bench.sync(tablet, mac, phone) }
+
+    for device in [mac, phone, tablet] {
+      #expect(try device.lines("SELECT * FROM t") == ["'2'|'one'|'w1'"])
+      #expect(try bench.unclean(device) == [])
     }
   }
 

@@ -1,5 +1,11 @@
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 @Suite("cloudsync history: copies whose tables are changed one after the other")
 struct HistoryMigrationTests {
   private typealias Tools = HistoryToolTests
@@ -37,6 +43,137 @@ struct HistoryMigrationTests {
     let rows = try bench.sql("a.db", query)
     #expect(try bench.sql("b.db", query) == rows)
     return rows
+  }
+
+  private static let table = [
+    "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a, b)", "INSERT INTO t VALUES('x', 1, 1)",
+  ]
+
+  @Test("Tables are migrated without code, also by what triggers make fail otherwise")
+  func migratedBySQL() throws {
+    try withCopies("migratedBySQL", schema: Self.table) { bench in
+      let script = """
+        -- v2
+        BEGIN;
+        ALTER TABLE t DROP COLUMN b;
+        ALTER TABLE t ADD COLUMN c DEFAULT 'new';;
+        COMMIT; -- done
+        """
+      try script.write(toFile: bench.path("v2.sql"), atomically: true, encoding: .utf8)
+      try bench.sql("b.db", "UPDATE t SET a = 2")
+      #expect(
+        bench.run(["history", "migrate", "@b.db", "@v2.sql"]).errors.contains("history commit")
+      )
+      expectDone(bench, "commit", "@b.db")
+      expectDone(bench, "migrate", "@a.db", "@v2.sql")
+      expectDone(bench, "migrate", "@b.db", "--sql", script)
+      #expect(try rows(bench, "SELECT * FROM t") == ["'x'|2|'new'"])
+    }
+  }
+
+  @Test(
+    "A migration that fails changes nothing",
+    arguments: [
+      ("ALTER TABLE t DROP COLUMN b; ALTER TABLE t DROP COLUMN z", "no such column"),
+      ("ALTER TABLE t DROP COLUMN b; /* no */ ROLLBACK", "rolled back by itself"),
+      ("ALTER TABLE t DROP COLUMN b; SELEC 1", "syntax error"),
+    ]
+  )
+  func failingMigration(script: String, reason: String) throws {
+    try withCopies("failingMigration", schema: Self.table) { bench in
+      let failed = bench.run(["history", "migrate", "@a.db", "--sql", script])
+      #expect(failed.code == 1 && failed.errors.contains(reason), "\(failed)")
+      try bench.sql("a.db", "UPDATE t SET b = 2")
+      expectDone(bench, "commit", "@a.db")
+      #expect(try rows(bench, "SELECT * FROM t") == ["'x'|1|2"])
+    }
+  }
+
+  /// A column with a constant, which has another name then, or goes, in a table that has another name later.
+  private enum Step: String {
+    case adding = "ALTER TABLE t ADD COLUMN y DEFAULT 'd'"
+    case renaming = "ALTER TABLE t RENAME COLUMN y TO z"
+    case dropping = """
+      BEGIN; CREATE TABLE n(id TEXT PRIMARY KEY NOT NULL, a, b); INSERT INTO n SELECT id, a, b FROM t;
+      DROP TABLE t; ALTER TABLE n RENAME TO t; COMMIT
+      """
+    case renamingTable = "ALTER TABLE t RENAME TO tt"
+    case rescan
+    case sync
+    case inserting = "INSERT INTO t(id, a) VALUES('n', 'new')"
+    case insertingLater = "INSERT INTO tt(id, a) VALUES('m', 'more')"
+  }
+
+  @Test(
+    "A column with a constant that is renamed or dropped later is the same for all, however many steps each takes",
+    arguments: [
+      (
+        b: [Step.inserting, .sync], a: [Step.adding, .rescan, .renaming, .rescan, .sync],
+        then: [Step.adding, .rescan, .renaming, .rescan]
+      ),
+      (
+        b: [.inserting, .sync], a: [.adding, .rescan, .dropping, .rescan, .sync],
+        then: [.adding, .rescan, .dropping, .rescan]
+      ),
+      (
+        b: [.adding, .rescan, .renaming, .rescan, .sync], a: [.adding, .renaming, .rescan],
+        then: []
+      ),
+      (
+        b: [.adding, .rescan, .renaming, .rescan, .inserting, .sync],
+        a: [.adding, .renaming, .rescan], then: []
+      ),
+      (
+        b: [
+          .adding, .rescan, .renaming, .rescan, .renamingTable, .rescan, .insertingLater, .sync,
+        ], a: [.adding, .renaming, .rescan, .renamingTable, .rescan], then: []
+      ),
+      (
+        b: [
+          .adding, .rescan, .renaming, .rescan, .renamingTable, .rescan, .insertingLater, .sync,
+        ], a: [.inserting, .adding, .renaming, .rescan, .renamingTable, .rescan], then: []
+      ),
+    ]
+  )
+  private func constantThatMoves(b: [Step], a: [Step], then: [Step]) throws {
+    try withCopies("constantThatMoves", schema: Self.table) { bench in
+      for (copy, steps) in [("b.db", b), ("a.db", a), ("b.db", then)] {
+        for step in steps {
+          switch step {
+          case .rescan: expectDone(bench, "rescan", "@" + copy, "--all")
+          case .sync: expectDone(bench, "sync", "@" + copy, "--cloud", "@h")
+          default: try bench.sql(copy, step.rawValue, "SELECT 1")
+          }
+        }
+      }
+      let table = a.contains(.renamingTable) ? "tt" : "t"
+      _ = try rows(bench, "SELECT * FROM \(table) ORDER BY id")
+      try bench.sql("b.db", "UPDATE \(table) SET a = 'B' WHERE id = 'x'", "SELECT 1")
+      try bench.sql("a.db", "UPDATE \(table) SET b = 'A' WHERE id = 'x'", "SELECT 1")
+      let left = try rows(bench, "SELECT * FROM \(table) WHERE id = 'x'")
+      #expect(left == [a.contains(.dropping) ? "'x'|'B'|'A'" : "'x'|'B'|'A'|'d'"])
+      expectDone(bench, "clone", "@c.db", "--cloud", "@h")
+      expectDone(bench, "verify", "@c.db")
+    }
+  }
+
+  @Test("A copy whose app still has a column that others have dropped goes on")
+  func droppedElsewhere() throws {
+    try withCopies("droppedElsewhere", schema: Self.table) { bench in
+      for copy in ["b.db", "a.db"] {
+        for step in [Step.adding, .renamingTable] {
+          try bench.sql(copy, step.rawValue, "SELECT 1")
+          expectDone(bench, "rescan", "@" + copy, "--all")
+        }
+        expectDone(bench, "sync", "@" + copy, "--cloud", "@h")
+      }
+      expectDone(bench, "migrate", "@b.db", "--sql", "ALTER TABLE tt DROP COLUMN y")
+      expectDone(bench, "sync", "@b.db", "--cloud", "@h")
+      expectDone(bench, "sync", "@a.db", "--cloud", "@h")
+      expectDone(bench, "verify", "@a.db")
+      expectDone(bench, "migrate", "@a.db", "--sql", "ALTER TABLE tt DROP COLUMN y")
+      #expect(try rows(bench, "SELECT * FROM tt") == ["'x'|1|1"])
+    }
   }
 
   @Test("What touched a column or a table that was dropped since is undone as far as it is there")

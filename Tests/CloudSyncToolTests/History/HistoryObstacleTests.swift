@@ -92,6 +92,38 @@ struct HistoryObstacleTests {
     }
   }
 
+  @Test("A tag is moved where that is asked for, and not by mistake")
+  func movedTag() throws {
+    try ToolHarness.run { bench in
+      let (desk, _, _) = try Self.pair(bench)
+      Tools.run(["tag", desk, "v1"])
+      Tools.run(["tag", desk, "v1"])
+      try Tools.edit(bench, "desk.db", "UPDATE p SET n = 'later' WHERE k = 'k1'")
+      Tools.run(["commit", desk])
+      #expect(Tools.run(["tag", desk, "v1"], code: 1).errors.contains("--force moves it"))
+      #expect(Tools.run(["diff", desk, "v1", "HEAD"]).output.contains("later"))
+      Tools.run(["tag", desk, "v1", "--force"])
+      #expect(Tools.run(["diff", desk, "v1", "HEAD"]).output.contains("no differences"))
+    }
+  }
+
+  @Test("What would move a terminal's cursor or colour it is shown by signs")
+  func controlCharacters() throws {
+    try ToolHarness.run { bench in
+      let (desk, _, _) = try Self.pair(bench)
+      try Tools.edit(
+        bench,
+        "desk.db",
+        "UPDATE p SET n = 'a' || char(10) || 'b' || char(27) || '[2J' || char(8238) WHERE k = 'k1'"
+      )
+      Tools.run(["commit", desk, "-m", "one\ntwo\u{1b}[31m"])
+      let shown = Tools.run(["show", desk]).output
+      #expect(shown.contains("'a␊b␛[2J<U+202E>'"))
+      #expect(shown.contains("one two␛[31m"))
+      #expect(!shown.contains("\u{1b}"))
+    }
+  }
+
   @Test("A branch that others have left with two heads can be merged and switched to from another")
   func twoHeads() throws {
     for command in ["merge", "switch"] {

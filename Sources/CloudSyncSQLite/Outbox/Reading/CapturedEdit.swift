@@ -45,6 +45,8 @@ struct CapturedEdit: Sendable, Hashable {
   var key: [SQLiteValue]
   /// Whether a deleted row goes on under the key of the next edit.
   var isRenaming = false
+  /// When the row left its former key; nil if it has not come from another.
+  var left: HybridTime?
   /// Whether a row that may be replaced is not one of those that are sent.
   var isMismatching = false
   /// Whether a row was deleted because another one was that is not one of those that are sent.
@@ -54,4 +56,33 @@ struct CapturedEdit: Sendable, Hashable {
   /// What kept columns held before and after, by their places.
   var former: [SQLiteValue] = []
   var values: [SQLiteValue] = []
+
+  /// Whether the row of an edit goes on as that of this one, which was given its key.
+  func isArrival(of former: CapturedEdit) -> Bool {
+    former.isRenaming && change == .inserted && former.id + 1 == id && former.table == table
+  }
+}
+
+extension [CapturedEdit] {
+  /// The edits of a key, with the deletions of rows that were replaced because others were given it: SQLite tells of them in
+  /// no other way.
+  func endingReplaced() -> [CapturedEdit] {
+    guard contains(where: { $0.left != nil }) else { return self }
+    var result: [CapturedEdit] = []
+    for edit in self {
+      if let left = edit.left, var note = result.lastNote() {
+        (note.change, note.time) = (.deleted, left)
+        result.append(note)
+      }
+      result.append(edit)
+    }
+    return result
+  }
+
+  /// The last note that the row of the key may be replaced, best with its values; nil if it was deleted since.
+  private func lastNote() -> CapturedEdit? {
+    let ends = lastIndex { $0.change == .deleted }.map { $0 + 1 } ?? 0
+    let notes = self[ends...].filter { $0.change == .replaced && !$0.isMismatching }
+    return notes.last { !$0.former.isEmpty } ?? notes.last
+  }
 }

@@ -268,8 +268,9 @@ struct CapturedEditReader {
       }
       batch.count += 1
       // What an edit has announced was looked at before.
-      guard let edit = layout.edit(in: query, of: table, at: time), edit.change != .impending
+      guard var edit = layout.edit(in: query, of: table, at: time), edit.change != .impending
       else { continue }
+      if let former = edits.last, edit.isArrival(of: former) { edit.left = former.time }
       edits.append(edit)
     }
     query.reset()

@@ -25,7 +25,7 @@ struct CapturedRows {
 
   /// What the edits of one row, in their order, come to; nil if it is nothing.
   func row(of edits: [CapturedEdit]) throws(SQLiteError) -> CapturedRow? {
-    let changes = edits.filter { $0.change != .mismatched }
+    let changes = edits.filter { $0.change != .mismatched }.endingReplaced()
     guard let last = edits.last else { return nil }
     let present = try values(of: last.key)
     let rowEdits = folding.rowEdits(of: changes, present: present)

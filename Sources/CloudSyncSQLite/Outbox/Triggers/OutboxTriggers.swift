@@ -149,7 +149,8 @@ struct OutboxTriggers {
   ///
   /// SQLite calls no trigger for rows that `OR REPLACE` removes, and does not say in which way a
   /// statement deals with conflicts. So whether such a row is gone is looked at when the outbox is read.
-  /// The row of the same key is noted where its values are needed.
+  /// The row of the same key is noted where its values are needed, and before a change of a key always: the row that has it
+  /// is gone then, and the one that has it now is another.
   private var replacements: [CaptureTrigger] {
     let searches = table.schema.uniqueKeySearches.dropFirst()
       .map {
@@ -171,18 +172,16 @@ struct OutboxTriggers {
       )
     }
     triggers += renumberings
-    // The row whose key is taken may take the one along that takes it: then the update is none, and tells nothing.
-    if table.schema.foreignKeys.contains(where: { $0.onDelete == .cascade }) {
-      triggers.append(
-        trigger(
-          "overwrite",
-          at: "BEFORE UPDATE\(renames)",
-          named: "new",
-          when: "NOT (\(table.isSameKey("old", as: "new")))",
-          body: [sameKeyNote]
-        )
+    // The row whose key is taken may also take the one along that takes it: then the update is none, and tells nothing.
+    triggers.append(
+      trigger(
+        "overwrite",
+        at: "BEFORE UPDATE\(renames)",
+        named: "new",
+        when: "NOT (\(table.isSameKey("old", as: "new")))",
+        body: [sameKeyNote]
       )
-    }
+    )
     return triggers
   }
 
