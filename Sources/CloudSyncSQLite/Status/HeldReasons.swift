@@ -1,10 +1,17 @@
 /// Why records are held: some wait for others that are held themselves.
 struct HeldReasons {
   private let parked: Set<String>
+  /// What waiting records wait for.
+  private let awaited: [String: String]
   private let names: [String: String]
 
   init(parked: [SyncMetadata.HeldRecord], waiting: [SyncMetadata.HeldRecord]) {
     self.parked = Set(parked.map(\.recordName))
+    var awaited: [String: String] = [:]
+    for held in waiting {
+      if case .waiting(let name) = held.status { awaited[held.recordName] = name }
+    }
+    self.awaited = awaited
     names = Dictionary(
       (parked + waiting).map { ($0.recordName, "\($0.table) \($0.key)") },
       uniquingKeysWith: { first, _ in first }
@@ -20,9 +27,29 @@ struct HeldReasons {
         return
           "it needs the record \(name), which has not come: mend its reference in a copy that has the row"
       }
+      if let circle = circle(of: held.recordName) { return circle }
       return
         "it refers to \(parent), which \(parked.contains(name) ? "is parked" : "waits too"): it comes back with that row"
     case .clean, .dirty, .local, .inFlight: return held.status.name
     }
+  }
+
+  /// Why a record is held that waits for others which wait for it; nil if there is no circle.
+  ///
+  /// Rows of a circle come together. Where they do not, two of them cannot both be in the table, and none is without the
+  /// other.
+  private func circle(of name: String) -> String? {
+    var circle = [name]
+    while let next = awaited[circle[circle.count - 1]] {
+      if next == name {
+        let rows = circle.compactMap { names[$0] }.joined(separator: ", ")
+        return
+          "\(rows) refer to each other, and cannot all be in their tables: two of them may have the same value of a unique"
+          + " key; insert one of them again, whole, with another value, and all come back"
+      }
+      if circle.contains(next) { return nil }
+      circle.append(next)
+    }
+    return nil
   }
 }

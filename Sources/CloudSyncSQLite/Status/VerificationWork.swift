@@ -109,7 +109,7 @@ struct VerificationWork: Sendable {
       return version.clock.isDeleted
         ? nil : "the cloud has the row, and nothing is known of it here"
     }
-    if case .violates(_, let reason) = row.state.placement {
+    if case .violates(_, let reason) = row.state.placement, !row.state.placement.isOfUniqueKey {
       return "the table does not have what the cloud has: \(reason)"
     }
     guard row.state.isInStep else {
