@@ -36,27 +36,42 @@ struct FollowedReferences: TransactionPart {
   }
 
   /// Has a row refer to the one that its reference was made of, under the key that it has now.
+  ///
+  /// Where changes of keys that did not know of each other lead in a circle nobody follows: each step would be an edit that
+  /// the next one takes back.
   private func follow(_ key: RowKey, by link: TableLink) throws(SQLiteError) {
-    for _ in 0..<RenamedRows.longestChain {
-      guard let row = try transaction.row(key), let version = row.state.row,
-        !row.isDeleted,
-        let life = version.life(ofReference: link.columns, telling: link.own),
-        let values = version.storedValues(of: link.columns)
-      else { return }
-      let parent = try transaction.row(spelled: values, in: link.parent)
-      // Whose key is nobody's now is settled when everything has come.
-      guard !parent.isDeleted,
-        let move = parent.state.row?.clock.move(ofLife: life),
-        let next = try transaction.key(ofRow: move.name, in: link.parent)
-      else { return }
-      let spelled = try transaction.renamed.spelled(keyOf: transaction.row(next, in: link.parent))
+    guard let row = try transaction.row(key), let version = row.state.row, !row.isDeleted,
+      let first = version.life(ofReference: link.columns, telling: link.own),
+      var values = version.storedValues(of: link.columns)
+    else { return }
+    var lives = [first]
+    while let (next, move) = try step(from: values, of: lives[lives.count - 1], by: link) {
+      values = try transaction.renamed.spelled(keyOf: next)
       if link.isInKeyOfChild {
-        _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: spelled)
+        _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: values)
         return
       }
-      try transaction.set(link.columns, to: spelled, of: key)
-      let references = link.own.map { ReferenceLife(column: $0, life: move.arrived) }
-      try transaction.edit(.referred(references), of: row)
+      if lives.contains(move.arrived) || lives.count > RenamedRows.longestChain { return }
+      lives.append(move.arrived)
     }
+    guard lives.count > 1, let last = lives.last else { return }
+    try transaction.set(link.columns, to: values, of: key)
+    let references = link.own.map { ReferenceLife(column: $0, life: last) }
+    try transaction.edit(.referred(references), of: row)
+  }
+
+  /// As which row one goes on that is referred to; nil if it has its key still.
+  private func step(
+    from values: [SQLiteValue],
+    of life: RowLife,
+    by link: TableLink
+  ) throws(SQLiteError) -> (LoadedRow, RowMove)? {
+    let parent = try transaction.row(spelled: values, in: link.parent)
+    // Whose key is nobody's now is settled when everything has come.
+    guard !parent.isDeleted,
+      let move = parent.state.row?.clock.move(ofLife: life),
+      let next = try transaction.key(ofRow: move.name, in: link.parent)
+    else { return nil }
+    return (try transaction.row(next, in: link.parent), move)
   }
 }
