@@ -249,7 +249,8 @@ let package = Package(
     .testTarget(
       name: "CloudSyncToolTests",
       dependencies: [
-        "cloudsync", "CloudSyncChangesets", "CloudSyncTestSupport", "CloudSyncService",
+        "cloudsync", "CloudSyncChangesets", "CloudSyncSimulator", "CloudSyncTestSupport",
+        "CloudSyncService",
         "CloudSyncLocalCloud", "CloudSyncLoopback",
       ],
       exclude: ["History/browser-check.py"]

@@ -339,6 +339,8 @@ struct SimulationTests {
         984, 1000, 1691,
         // They took a key for the row's first one, and a page for stored while it waited.
         3445, 3363,
+        // Two changes of keys that did not know of each other led in a circle, and a reference followed it round for ever.
+        10_556,
       ] as [UInt64]
     )
   )

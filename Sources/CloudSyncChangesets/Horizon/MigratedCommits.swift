@@ -14,7 +14,7 @@ struct MigratedCommits {
 
   /// A commit that the tables here can have: it, or what a migration has made of it; throws if there is none.
   func readable(_ row: LogRow) throws(ChangesetError) -> LogRow {
-    if try work.knows(schema: row.schema) { return row }
+    if try work.knows(row) { return row }
     if let made = made[row.id] { return try CommitMigration.store(made: made, of: row, work) }
     try work.checkKnown(row)
     return row
@@ -23,7 +23,7 @@ struct MigratedCommits {
   /// Whether there is one.
   func has(_ row: LogRow) throws(ChangesetError) -> Bool {
     if made[row.id] != nil { return true }
-    return try work.knows(schema: row.schema)
+    return try work.knows(row)
   }
 
   /// The same; the commit itself where there is none.

@@ -192,7 +192,7 @@ struct Rebasing {
     var heads: [LogRow] = []
     for head in try work.heads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
-      if horizon.includes(row), try work.knows(schema: row.schema) { heads.append(row) }
+      if horizon.includes(row), try work.knows(row) { heads.append(row) }
     }
     guard heads.count < 2 else {
       throw ChangesetError(

@@ -27,7 +27,7 @@ struct Merging {
     for head in try work.heads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       // What this version of the app does not know it does not merge.
-      guard try work.knows(schema: row.schema) else { continue }
+      guard try work.knows(row) else { continue }
       queue.add(row.id, generation: row.generation)
     }
     var made: [LogRow] = []
@@ -60,7 +60,7 @@ struct Merging {
     var queue = MergeQueue()
     for head in try work.heads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
-      guard try work.knows(schema: row.schema) else { continue }
+      guard try work.knows(row) else { continue }
       queue.add(row.id, generation: row.generation)
     }
     guard let (one, other) = queue.next() else { return [] }

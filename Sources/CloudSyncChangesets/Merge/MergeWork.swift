@@ -70,7 +70,12 @@ package final class MergeWork {
   ) throws(ChangesetError) -> MergePlan {
     let others = bases + [theirs].compactMap(\.self)
     names = try graph.presentNames { () throws(ChangesetError) in
-      try migrations(one: [ours], other: others) + migrations(below: bases)
+      var found = try migrations(one: [ours], other: others) + migrations(below: bases)
+      // What is taken back may be a migration itself, which both descend from but for theirs.
+      if let theirs {
+        found += try migrations(one: [ours], other: [theirs]).filter { !found.contains($0) }
+      }
+      return found
     }
     let base = try base(of: bases, isPlain: false)
     let mine =

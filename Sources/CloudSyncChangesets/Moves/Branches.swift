@@ -144,7 +144,7 @@ struct Branches {
     let waiting = try work.heads.beside().filter { $0.branch == branch }
     return try (work.heads.joinable(ofBranch: branch) + waiting)
       .filtered { (head) throws(ChangesetError) in
-        try work.knows(schema: try work.log.row(head.seq).schema)
+        try work.knows(work.log.row(head.seq))
       }
   }
 
@@ -160,7 +160,7 @@ struct Branches {
     let found = try descendants(of: position)
     // What a newer app has made waits for an update, and for nothing else.
     let known = try found.filtered { (row) throws(ChangesetError) in
-      try work.knows(schema: row.schema)
+      try work.knows(row)
     }
     if known.count == 1 || known.isEmpty { return known.first ?? found.first }
     guard found.count < 2 else {

@@ -68,7 +68,7 @@ struct Migrating {
   /// what others' migrations have made of its rows.
   private func layRows(of position: Heads.Position, in work: HistoryWork) throws(ChangesetError) {
     try DefaultFills(work: work).keep()
-    if let seq = position.seq, try work.knows(schema: try work.log.row(seq).schema) == false {
+    if let seq = position.seq, try work.knows(work.log.row(seq)) == false {
       // Nobody could look at it any more, nor go back from it.
       try goToHead(of: position, in: work)
     }
@@ -83,7 +83,7 @@ struct Migrating {
     var known: [LogRow] = []
     for head in try work.heads.joinable(ofBranch: position.branch) {
       let row = try work.log.row(head.seq)
-      if try work.knows(schema: row.schema) { known.append(row) }
+      if try work.knows(row) { known.append(row) }
     }
     guard let head = known.max(by: { ($0.generation, $0.id) < ($1.generation, $1.id) }) else {
       throw Self.isDetached
@@ -248,18 +248,7 @@ extension HistoryWork {
   /// Throws if a column comes back, filled with a constant: the rows of HEAD had values of their own in it before it went.
   private func check(_ columns: [String], in table: String) throws(ChangesetError) {
     guard !columns.isEmpty, let head = try heads.position().seq else { return }
-    let numbers = try connection.rows(
-      """
-      WITH RECURSIVE before(seq) AS (
-        SELECT ?1
-        UNION SELECT l.parent FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.parent NOT NULL
-        UNION SELECT l.merged FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.merged NOT NULL
-      )
-      SELECT DISTINCT l.schema FROM before b JOIN changesets_log l ON l.seq = b.seq
-      """,
-      .integer(head)
-    ) { $0.integer(0) }
-    for number in numbers {
+    for number in try log.schemas(before: head) {
       let former = try dictionaries.schema(number: number).table(table)
       guard let column = columns.first(where: { former?.column($0) != nil }) else { continue }
       throw ChangesetError(

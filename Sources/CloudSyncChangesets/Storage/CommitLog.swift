@@ -270,6 +270,21 @@ struct CommitLog {
     ) { $0.integer(0) }
   }
 
+  /// The schemas of a commit and of all that it descends from.
+  func schemas(before seq: Int64) throws(ChangesetError) -> [Int64] {
+    try connection.rows(
+      """
+      WITH RECURSIVE before(seq) AS (
+        SELECT ?1
+        UNION SELECT l.parent FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.parent NOT NULL
+        UNION SELECT l.merged FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.merged NOT NULL
+      )
+      SELECT DISTINCT l.schema FROM before b JOIN changesets_log l ON l.seq = b.seq ORDER BY l.schema
+      """,
+      .integer(seq)
+    ) { $0.integer(0) }
+  }
+
   // MARK: Identifiers
 
   /// So many commits may have no index.

@@ -150,6 +150,13 @@ extension HistoryWork {
   func checkKnown(_ row: LogRow) throws(ChangesetError) {
     if try dictionaries.schemaID(number: row.schema) == tables.id { return }
     let theirs = try dictionaries.schema(number: row.schema)
+    if let (table, column) = try constantDropped(before: row) {
+      throw ChangesetError(
+        .needsUpgrade,
+        "column \(table.quotedName).\(column.quotedName), which this database still has, was dropped before commit"
+          + " \(row.id.short); update the app"
+      )
+    }
     do throws(ChangesetError) {
       try SchemaComparison(mine: tables.description, theirs: theirs).checkReadable(id: row.id)
     } catch {
