@@ -137,7 +137,8 @@ extension Fills {
         guard known.add(fill, of: table.name) else {
           throw ChangesetError(
             .schemaMismatch,
-            "column \(table.name.quotedName).\(fill.column.quotedName) was added with two unlike defaults"
+            "column \(table.name.quotedName).\(fill.column.quotedName) was added with two unlike defaults, by"
+              + " two copies whose migrations differ; remove the history of the one that is wrong, and clone it anew"
           )
         }
         try connection.run(
