@@ -114,21 +114,25 @@ extension StateDelta {
   /// said to have had there: those that older versions have inserted say nothing of it, and others that it was emptied.
   func kept(in tables: TrackedTables) -> StateDelta {
     let known = StateDelta(tables: self.tables.filter { tables.table(called: $0.name) != nil })
-    return known.kept { tables.table(called: $0)?.hasColumn($1) == true }
+    return known.kept { name in
+      let table = tables.table(called: name)
+      return { table?.hasColumn($0) == true }
+    }
   }
 
-  /// The changes of the columns of which something holds, by their tables; rows without any come and go as before.
-  func kept(where isKept: (_ table: String, _ column: String) -> Bool) -> StateDelta {
+  /// The changes of the columns of which something holds that is said of each table; rows without any come and go as before.
+  func kept(where ofTable: (_ table: String) -> (_ column: String) -> Bool) -> StateDelta {
     StateDelta(
       tables: tables.compactMap { table in
+        let isKept = ofTable(table.name)
         let rows = table.rows.compactMap { row -> RowDelta? in
-          let cells = row.cells.filter { isKept(table.name, $0.column) }
-          if cells.count == row.cells.count { return row }
+          if row.cells.allSatisfy({ isKept($0.column) }) { return row }
+          let cells = row.cells.filter { isKept($0.column) }
           var row = row
           row.cells = cells
           return row.kind == .update ? RowDelta(updating: row.key, cells: cells) : row
         }
-        let fills = table.fills.filter { isKept(table.name, $0.column) }
+        let fills = table.fills.filter { isKept($0.column) }
         return rows.isEmpty && fills.isEmpty
           ? nil : TableDelta(table.name, fills: fills, rows: rows)
       }

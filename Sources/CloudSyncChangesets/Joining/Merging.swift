@@ -106,8 +106,9 @@ struct Merging {
       .map { (number) throws(ChangesetError) in
         try work.dictionaries.schema(number: number)
       }
-    plan.changes = plan.changes.kept { table, column in
-      known.contains { $0.table(table)?.column(column) != nil }
+    plan.changes = plan.changes.kept { name in
+      let tables = known.compactMap { $0.table(name) }
+      return { column in tables.contains { $0.column(column) != nil } }
     }
     plan.changes = try DefaultFills(work: work).stating(changes: plan.changes, after: first)
     let frames = try StateFrames(work.connection)

@@ -119,7 +119,7 @@ extension ChangesetRepository {
       let target = try RevisionSearch(work: work).row(revision)
       try work.checkKnown(target)
       let position = try work.heads.position()
-      let changes = try work.log.changes(from: position.seq, to: target.seq)
+      let changes = try work.log.changes(from: position.seq, to: target.seq).kept(in: work.tables)
       return try Recording(work: work).record(changes: changes, meta: meta)
     }
   }

@@ -125,7 +125,8 @@ extension ChangesetRepository {
 
   /// Changes the tables of a history by SQL, and commits what became of their rows, as ``migrate(_:options:_:)`` does.
   ///
-  /// All of it is one transaction: BEGIN, COMMIT and END in it are passed over.
+  /// All of it is one transaction: BEGIN, COMMIT and END in it are passed over. Where only rows are changed no migration is
+  /// made, and they are left to be committed.
   ///
   /// - Parameters:
   ///   - database: The database, whose rows are all committed.

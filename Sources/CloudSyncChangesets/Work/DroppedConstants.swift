@@ -28,6 +28,7 @@ extension HistoryWork {
       }
     }
     if lacking.isEmpty { return nil }
+    lacking.sort { ($0.table, $0.column) < ($1.table, $1.column) }
     for number in try log.schemas(before: row.seq) {
       let schema = try dictionaries.schema(number: number)
       let dropped = lacking.first { schema.table($0.table)?.column($0.column) != nil }

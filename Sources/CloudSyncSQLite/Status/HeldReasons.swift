@@ -34,20 +34,22 @@ struct HeldReasons {
     }
   }
 
-  /// Why a record is held that waits for others which wait for it; nil if there is no circle.
+  /// So many rows of a circle are told of.
+  private static let longestCircle = 16
+
+  /// Why a record is held that waits for others which wait for it; nil if there is no circle, or a longer one.
   ///
   /// Rows of a circle come together. Where they do not, two of them cannot both be in the table, and none is without the
   /// other.
   private func circle(of name: String) -> String? {
     var circle = [name]
-    while let next = awaited[circle[circle.count - 1]] {
+    while circle.count <= Self.longestCircle, let next = awaited[circle[circle.count - 1]] {
       if next == name {
         let rows = circle.compactMap { names[$0] }.joined(separator: ", ")
         return
           "\(rows) refer to each other, and cannot all be in their tables: two of them may have the same value of a unique"
           + " key; insert one of them again, whole, with another value, and all come back"
       }
-      if circle.contains(next) { return nil }
       circle.append(next)
     }
     return nil

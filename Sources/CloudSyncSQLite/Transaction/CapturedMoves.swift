@@ -109,14 +109,15 @@ struct CapturedMoves {
     let rowKey = given.isEmpty ? nil : table.rowKey(of: table.format.key(spelled: row.key))
     guard let rowKey, given.contains(rowKey), let present = lives[rowKey] else { return }
     let last = row.edits.lastIndex { $0.isInsertion }
-    guard let life = present.created == nil ? deleted[rowKey] : present, let last,
-      case .inserted(let columns, let time) = row.edits[last]
-    else {
+    guard let life = present.created == nil ? deleted[rowKey] : present else {
       // What was captured under a key that others have passed through is theirs.
       if let end = replaced[rowKey] { return row.edits = row.edits.ending(at: end) }
       row.edits.removeAll { $0.isInsertion }
       return
     }
+    // The row got its key in a batch before this one, or gets it in a later one: then these edits are the row's that has it
+    // now, or had it then.
+    guard let last, case .inserted(let columns, let time) = row.edits[last] else { return }
     if let start = life.start(before: rowKey) {
       let origin = MovedRow(
         row: start.move.row,

