@@ -32,7 +32,7 @@ extension SQLiteConnection {
     var prepared: OpaquePointer?
     var end = start
     let code = unsafe text.withUnsafeBufferPointer { bytes in
-      guard let base = unsafe bytes.baseAddress else { return SQLITE_OK }
+      guard let base = bytes.baseAddress else { return SQLITE_OK }
       var tail: UnsafePointer<CChar>?
       let code = unsafe sqlite3_prepare_v3(handle, base + start, -1, 0, &prepared, &tail)
       if let tail = unsafe tail { end = unsafe tail - base }

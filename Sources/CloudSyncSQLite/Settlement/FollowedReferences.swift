@@ -46,7 +46,7 @@ struct FollowedReferences: TransactionPart {
     else { return }
     var lives = [first]
     while let (next, move) = try step(from: values, of: lives[lives.count - 1], by: link) {
-      values = try transaction.renamed.spelled(keyOf: next)
+      values = transaction.renamed.spelled(keyOf: next)
       if link.isInKeyOfChild {
         _ = try RowUnion(transaction: transaction).move(row, from: link.columns, to: values)
         return

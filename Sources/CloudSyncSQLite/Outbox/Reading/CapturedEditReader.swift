@@ -140,9 +140,12 @@ struct CapturedEditReader {
       .bind(time.rawValue, at: 1).run()
   }
 
-  /// Reads all edits in batches, and removes each after it was taken.
+  /// Reads all edits, in one batch unless there is a limit, and removes each batch after it was taken.
+  ///
+  /// What has become of a row whose key was changed is told by all its edits together: where a batch ended between them, an
+  /// edit of the row that has the key now was taken for one of the row that had it before.
   func readAll(
-    limit: Int = 5_000,
+    limit: Int = .max,
     cascades: [Int64: Set<String>] = [:],
     _ take: (CapturedBatch) throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
