@@ -49,8 +49,14 @@ enum HistoryMigrating {
   }
 
   private static func text(ofFile path: String) throws -> String {
-    do { return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) } catch {
-      throw ToolError.failure("\(path): it cannot be read as text: \(Words.line("\(error)"))")
+    let bytes: [UInt8]
+    do { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) } catch {
+      throw ToolError.failure("\(path): it cannot be read: \(Words.line("\(error)"))")
     }
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard text.utf8.elementsEqual(bytes) else {
+      throw ToolError.failure("\(path): it is no text in UTF-8; give SQL statements")
+    }
+    return text
   }
 }
