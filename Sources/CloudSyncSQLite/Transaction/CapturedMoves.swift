@@ -115,8 +115,7 @@ struct CapturedMoves {
       row.edits.removeAll { $0.isInsertion }
       return
     }
-    // The row got its key in a batch before this one, or gets it in a later one: then these edits are the row's that has it
-    // now, or had it then.
+    // Edits that do not tell how the row came are those of the row that has the key.
     guard let last, case .inserted(let columns, let time) = row.edits[last] else { return }
     if let start = life.start(before: rowKey) {
       let origin = MovedRow(

@@ -23,18 +23,13 @@ extension SyncTransaction {
     if try outbox.isEmpty() { return }
     let cascades = try CapturedCascades(outbox, in: tables)
     let moves = try CapturedMoves(outbox, cascades, in: self)
-    var batches: [CapturedBatch] = []
-    try outbox.readAll(cascades: cascades.columns) { batches.append($0) }
-    // Batches may end between such a note and the deletion that it is of.
-    var mismatched: Set<RowKey> = []
+    var rows: [CapturedRow] = []
+    try outbox.readAll(cascades: cascades.columns) { rows += $0.rows }
     var lives = ReferenceLives(transaction: self)
-    for var row in batches.flatMap(\.rows) {
+    for var row in rows {
       guard let place = tables.place(ofID: row.table) else { continue }
       moves.settle(&row, in: tables[place])
       let key = tables[place].format.key(spelled: row.key)
-      let rowKey = tables[place].rowKey(of: key)
-      if row.endsMismatched == false, mismatched.contains(rowKey) { row.endsMismatched = true }
-      if row.isAboutToMismatch { mismatched.insert(rowKey) } else { mismatched.remove(rowKey) }
       if row.edits.isEmpty { continue }
       if moves.isPassed(key, in: tables[place]), try self.row(key, in: place).state.row == nil {
         continue

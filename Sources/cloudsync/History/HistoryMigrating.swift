@@ -16,9 +16,9 @@ enum HistoryMigrating {
       operands: ["[FILE]..."],
       options: [.init(name: "--sql", value: "SQL", help: "the statements, instead of a file")],
       discussion: """
-        All rows have to be committed before. The files run one after the other, or the statements of --sql. The statements run in one transaction in which nothing is captured, so that
-        ALTER TABLE … DROP COLUMN works too, which fails otherwise as long as triggers read the column. BEGIN, COMMIT
-        and END are passed over. If one fails, all is as it was.
+        All rows have to be committed before. The files run one after the other, or the statements of --sql: in one
+        transaction in which nothing is captured, so that ALTER TABLE … DROP COLUMN works too, which fails otherwise as
+        long as triggers read the column. BEGIN, COMMIT and END are passed over. If one fails, all is as it was.
 
         Other copies take the commit once the same is done on them; until then they wait, and lose nothing.
         """,

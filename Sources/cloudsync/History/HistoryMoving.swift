@@ -182,7 +182,7 @@ enum HistoryMoving {
     let revision =
       target.arguments.has("--delete") ? nil : Revision(target.operand(place: 2) ?? "HEAD")
     if let revision, !target.arguments.has("--force"),
-      let other = try repository.tags().first(where: { $0.name.utf8.elementsEqual(name.utf8) })?.id,
+      let other = try repository.tags().first(where: { UTF8Bytes.equal($0.name, name) })?.id,
       try repository.log(LogQuery(revision: revision, count: 1)).first?.id != other
     {
       throw ToolError.failure(

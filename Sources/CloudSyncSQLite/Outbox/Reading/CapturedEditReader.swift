@@ -10,8 +10,6 @@ struct CapturedRow: Sendable, Hashable {
   var edits: [RowEdit]
   /// Whether it was one of those that are not sent when it was deleted last; nil if it was not deleted, or nobody looked.
   var endsMismatched: Bool?
-  /// Whether it is about to be deleted, as one of those that are not sent.
-  var isAboutToMismatch = false
 }
 
 /// What was read from the outbox, and is removed when it is stored elsewhere.

@@ -29,11 +29,9 @@ struct CapturedRows {
     guard let last = edits.last else { return nil }
     let present = try values(of: last.key)
     let rowEdits = folding.rowEdits(of: changes, present: present)
-    let isAboutToMismatch = last.change == .mismatched
-    if rowEdits.isEmpty, !isAboutToMismatch { return nil }
+    if rowEdits.isEmpty { return nil }
     let key = present.map { values in keyPlaces.map { values[$0] } } ?? last.key
     var row = CapturedRow(table: table.id, key: key, edits: rowEdits)
-    row.isAboutToMismatch = isAboutToMismatch
     if present == nil { row.endsMismatched = endsMismatched(edits) }
     return row
   }
