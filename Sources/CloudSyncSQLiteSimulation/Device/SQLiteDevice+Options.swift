@@ -7,6 +7,7 @@ extension SQLiteDevice {
   func options(process: DeviceProcess) -> SyncEngineOptions {
     var options = SyncEngineOptions()
     options.configuration = process.configuration
+    options.gate = process.gate
     options.captureClock = .fixed
     options.sessionWillStart = { session in process.adopt(session) }
     options.zoneLost = { [weak self] loss in self?.decide(loss, for: process) ?? .wait }

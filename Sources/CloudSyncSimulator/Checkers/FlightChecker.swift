@@ -36,6 +36,8 @@ final class FlightChecker: SimulationChecker {
     var parted: Set<String> = []
     /// Whether the session hands deletions back instead of repeating them.
     var handsBack = false
+    /// Whether the app has cancelled something that has not ended.
+    var isCancelling = false
   }
 
   private var hosts: [Host]
@@ -58,6 +60,7 @@ final class FlightChecker: SimulationChecker {
         // What was sent to a zone that is gone was sent for nothing.
         hosts[device].isLost = false
       }
+    case .event(_, let input, let state): noteCancellation(input, state, device: device)
     case .copied:
       // Sessions are counted in the file that has taken the place of its own.
       hosts[device].last = Attempt(epoch: 0, number: 0)
@@ -157,6 +160,16 @@ final class FlightChecker: SimulationChecker {
     else { return false }
     hosts[device].parted = sent.recordNames
     return true
+  }
+
+  /// Takes that what was cancelled is not sent again; what is left of its request goes before all else.
+  private func noteCancellation(_ input: SyncEvent?, _ state: SyncState, device: Int) {
+    if case .cancel? = input { hosts[device].isCancelling = true }
+    guard hosts[device].isCancelling else { return }
+    let rest = state.modify.batch.prefix(state.modify.frozen).map(\.recordID.name)
+    hosts[device].sent?.owed.formIntersection(rest)
+    if rest.isEmpty { hosts[device].isLost = false }
+    hosts[device].isCancelling = !state.modify.cancelling.isEmpty
   }
 
   private func lose(device: Int) {

@@ -6,10 +6,13 @@ public struct DeviceProcess: Sendable {
   public let handler: any OperationHandler
   /// The session's clock, executor and timer.
   public let environment: SyncEnvironment
-  /// How the session is to be configured in this simulation.
+  /// How the session is to be configured in this simulation: pages may have to be acknowledged, and what is refused may
+  /// be handed back.
   public let configuration: SyncConfiguration
   /// Where callbacks are to run: nil for the session's own executor.
   public let callbackExecutor: SyncExecutor?
+  /// The gate that all sessions of the process share: nil if the device's is the only one.
+  public let gate: SyncGate?
   /// Runs jobs of the app, and none once the process has ended.
   public let executor: SyncExecutor
   /// How conflicts are to be resolved.
@@ -19,6 +22,7 @@ public struct DeviceProcess: Sendable {
   let process: SimulatedProcess
   let didMake: @Sendable (CloudSyncSession) -> Void
   let plan: @Sendable () -> FaultPlan
+  let accepted: @Sendable (ModifyOperation) -> Void
   let didFail: @Sendable (FaultPoint) -> Void
 
   /// Whether the process has not ended.
@@ -30,6 +34,9 @@ public struct DeviceProcess: Sendable {
   ///
   /// An app may make a session after another; the last one is watched.
   public func adopt(_ session: CloudSyncSession) { didMake(session) }
+
+  /// Tells that the session has called `accepted` of a modification, as soon as it does.
+  public func didAccept(_ operation: ModifyOperation) { accepted(operation) }
 
   /// How often something goes wrong in the storage layer now: never before the devices are in step,
   /// nor when everything heals.

@@ -24,6 +24,7 @@ extension NotesDevice {
         configuration: process.configuration,
         resolver: process.resolver,
         callbackExecutor: process.callbackExecutor,
+        gate: process.gate,
         environment: process.environment
       )
     } else {
@@ -37,19 +38,23 @@ extension NotesDevice {
         configuration: process.configuration,
         resolver: process.resolver,
         callbackExecutor: process.callbackExecutor,
+        gate: process.gate,
         environment: process.environment
       )
     }
     process.adopt(session)
     let accepted = known
-    memory.withLock { $0 = Memory(process: process, session: session, known: accepted) }
+    let submission = drawSubmission()
+    if submission == .middleware { session.appendMiddleware(DraftMiddleware()) }
+    memory.withLock {
+      $0 = Memory(process: process, session: session, known: accepted)
+      $0.submission = submission
+    }
     listen(to: session, process: process)
     beginJournal(of: session, process: process)
     session.start()
     // By then the session has announced what was not known to be delivered.
-    session.snapshot { [weak self] _ in
-      process.executor.run { [weak self] in self?.becomeReady() }
-    }
+    afterAll { device, _ in device.becomeReady() }
   }
 
   /// What is to be restored.
@@ -112,19 +117,14 @@ extension NotesDevice {
   /// Submits what is stored and the session does not know.
   private func becomeReady() {
     guard let session else { return }
-    let known = memory.withLock { $0.known }
-    let lost = disk.withLock { disk in
-      var lost: [DeviceEdit] = []
-      for note in disk.notes.values {
-        // What was parked belongs to the session until it is saved.
-        for pending in note.pending where !pending.isParked {
-          if !known.contains(pending.edit.number) { lost.append(pending.edit) }
-        }
-      }
-      return lost.sorted { $0.number < $1.number }
+    // A user who had called everything off before the app ended has not got it back yet.
+    if disk.withLock({ $0.isCallingOff }) {
+      callOff()
+    } else {
+      let lost = unsent(besides: memory.withLock { $0.known })
+      memory.withLock { $0.isReady = true }
+      for edit in lost { submit(edits: [edit]) }
     }
-    memory.withLock { $0.isReady = true }
-    for edit in lost { submit(edits: [edit]) }
     session.fetch()
   }
 
@@ -132,7 +132,16 @@ extension NotesDevice {
 
   private func listen(to session: CloudSyncSession, process: DeviceProcess) {
     session.modifyWorkCompletedSubject.sink { [weak self] operation, response in
-      if process.isAlive { self?.completed(operation: operation, response: response) }
+      guard process.isAlive, let self else { return }
+      let handsBack = process.configuration.refusedItems == .handBack
+      completed(operation: operation, response: response, handsBack: handsBack)
+      ended(operation: operation)
+    }
+    session.workFailedSubject.sink { [weak self] work, error in
+      guard process.isAlive, let self, case .modify(let operation) = work else { return }
+      let handsBack = process.configuration.refusedItems == .handBack
+      calledOff(operation: operation, error: error, handsBack: handsBack)
+      ended(operation: operation)
     }
     session.fetchWorkCompletedSubject.sink { [weak self, weak session] _, page in
       guard process.isAlive else { return }
@@ -149,7 +158,11 @@ extension NotesDevice {
   }
 
   /// Takes the end of an operation.
-  private func completed(operation: ModifyOperation, response: ModifyOperation.Response) {
+  private func completed(
+    operation: ModifyOperation,
+    response: ModifyOperation.Response,
+    handsBack: Bool
+  ) {
     let numbers = Self.numbers(of: operation)
     disk.withLock { disk in
       // The edits of an operation are of different records.
@@ -163,7 +176,28 @@ extension NotesDevice {
         disk.forgetIfEmpty(name: recordID.name)
       }
       for failure in response.failures {
-        disk.notes[failure.recordID.name]?.park(mine: mine)
+        disk.notes[failure.recordID.name]?.setAside(mine: mine, handsBack: handsBack)
+      }
+    }
+  }
+
+  /// Takes that an operation was called off: what is not among its failures is in the cloud.
+  private func calledOff(operation: ModifyOperation, error: SyncError, handsBack: Bool) {
+    let mine = Set(Self.numbers(of: operation))
+    let failed = Set(error.itemErrors.map(\.recordID))
+    disk.withLock { disk in
+      for failure in error.itemErrors {
+        // What had been refused before may be parked.
+        let isCalledOff = [.cancelled, .outcomeUnknown].contains(failure.error.code)
+        let note = failure.recordID.name
+        disk.notes[note]?.setAside(mine: mine, handsBack: handsBack || isCalledOff)
+      }
+      for record in operation.records where !failed.contains(record.recordID) {
+        disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)
+      }
+      for recordID in operation.recordIDsToDelete where !failed.contains(recordID) {
+        disk.notes[recordID.name, default: Note()].settle(mine: mine, record: nil)
+        disk.forgetIfEmpty(name: recordID.name)
       }
     }
   }
@@ -218,27 +252,31 @@ extension NotesDevice.Disk {
 extension NotesDevice.Note {
   /// The edits of an operation are in the cloud, and with them all earlier ones.
   mutating func settle(mine: Set<Int64>, record: Record?) {
-    settle(last: pending.last { mine.contains($0.edit.number) }, record: record)
+    settle(place: pending.lastIndex { mine.contains($0.edit.number) }, record: record)
   }
 
   /// Parked edits are in the cloud.
   mutating func settleParked(record: Record?) {
-    settle(last: pending.last { $0.isParked }, record: record)
+    settle(place: pending.lastIndex { $0.isParked }, record: record)
   }
 
-  private mutating func settle(last: NotesDevice.Pending?, record: Record?) {
+  private mutating func settle(place: Int?, record: Record?) {
     // Told again after a restart: it is stored.
-    guard let last else { return }
-    pending.removeAll { $0.edit.number <= last.edit.number }
+    guard let place else { return }
+    let last = pending[place]
+    dropSuperseded()
+    // What was handed back is in nobody's hands but the app's.
+    pending.removeAll { $0.turn <= last.turn && !$0.isRefused }
     guard page <= last.page else { return }
     guard let record else { return server = nil }
     server = server?.applying(record).withChangeTag(record.changeTag) ?? record
   }
 
-  /// The session has set edits aside.
-  mutating func park(mine: Set<Int64>) {
+  /// The session has set edits aside, or handed them back.
+  mutating func setAside(mine: Set<Int64>, handsBack: Bool) {
     for place in pending.indices where mine.contains(pending[place].edit.number) {
-      pending[place].isParked = true
+      pending[place].isParked = !handsBack
+      pending[place].isRefused = handsBack
     }
   }
 }

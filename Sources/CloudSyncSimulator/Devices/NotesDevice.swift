@@ -31,6 +31,10 @@ public final class NotesDevice: SimulatedDevice {
     var lastPage: UInt64 = 0
     /// While everything is fetched: the names that were in a page.
     var seen: Set<String>?
+    /// Whether all that is not in the cloud has been called off, to be submitted anew.
+    var isCallingOff = false
+    /// Counts the edits in the order of their submission.
+    var turns = 0
     /// How far the cloud's history had come with what is stored.
     var history: [ChangeToken] = []
   }
@@ -45,6 +49,10 @@ public final class NotesDevice: SimulatedDevice {
     var isReady = false
     /// Whether a new journal is about to be begun.
     var isCompacting = false
+    /// How edits are handed to the session.
+    var submission = Submission.call
+    /// The operations that were called off and have not ended.
+    var calledOff: Set<OperationID> = []
   }
 
   /// A record on this device.
@@ -63,16 +71,29 @@ public final class NotesDevice: SimulatedDevice {
     var edit: DeviceEdit
     /// The last page that was stored when the edit was made.
     var page: UInt64
+    /// Counts the edits in the order of their submission.
+    var turn: Int
     /// Whether the session has set it aside.
     var isParked = false
+    /// Whether the session has handed it back.
+    var isRefused = false
   }
 
   let setup: DeviceSetup
+  /// Draws which calls of its session the app makes.
+  let calls: Locked<SeededRandom>
+  /// Whether it makes more than the usual ones.
+  let hasOddCalls: Bool
   let disk = Locked(Disk())
   let memory = Locked(Memory())
 
   /// Creates a device without notes.
-  public init(_ setup: DeviceSetup) { self.setup = setup }
+  public init(_ setup: DeviceSetup) {
+    self.setup = setup
+    calls = Locked(SeededRandom(seed: setup.seed).fork(1))
+    var common = SeededRandom(seed: setup.commonSeed).fork(2)
+    hasOddCalls = common.chance(1, in: 2)
+  }
 
   /// The session of the running app.
   public var session: CloudSyncSession? { memory.withLock { $0.session } }
@@ -92,17 +113,37 @@ public final class NotesDevice: SimulatedDevice {
     }
   }
 
+  /// They do.
+  public static var sharesGate: Bool { true }
+
+  /// One that makes modifications from drafts.
+  public static var middleware: [any Middleware] { [DraftMiddleware()] }
+
+  /// What was called off is submitted anew.
+  public var hasPlans: Bool { disk.withLock { $0.isCallingOff } }
+
+  /// Draws how edits are to be handed to a session.
+  func drawSubmission() -> Submission {
+    hasOddCalls ? calls.withLock { $0.pick([.call, .accepted, .middleware]) } : .call
+  }
+
+  /// Draws whether the user calls everything off.
+  private var callsOffNow: Bool { hasOddCalls && calls.withLock { $0.chance(1, in: 25) } }
+
   // MARK: The user
 
   /// Stores edits, and submits them when the session is ready.
   public func apply(_ edits: [DeviceEdit]) {
     disk.withLock { disk in
       for edit in edits {
-        let pending = Pending(edit: edit, page: disk.lastPage)
+        disk.turns += 1
+        let pending = Pending(edit: edit, page: disk.lastPage, turn: disk.turns)
         disk.notes[edit.name, default: Note()].pending.append(pending)
       }
     }
-    if memory.withLock({ $0.isReady }) { submit(edits: edits) }
+    guard memory.withLock({ $0.isReady }) else { return }
+    submit(edits: edits)
+    if callsOffNow { callOff() }
   }
 
   /// What the user sees.
@@ -131,45 +172,7 @@ public final class NotesDevice: SimulatedDevice {
     if case .lost = state.zoneState { session.decideZone(.recreate) }
     if state.isHalted { session.start() }
     if !state.parkedRecords.isEmpty { session.retryParked() }
-  }
-
-  // MARK: Submitting
-
-  /// Submits edits of different records as one operation.
-  func submit(edits: [DeviceEdit]) {
-    guard let session, !edits.isEmpty else { return }
-    let operation = disk.withLock { disk in
-      var records: [Record] = []
-      var deletions: [RecordID] = []
-      for edit in edits {
-        let recordID = RecordID(name: edit.name, zoneID: setup.zoneID)
-        switch edit.change {
-        case .delete: deletions.append(recordID)
-        case .set(let field):
-          records.append(
-            Record(
-              recordType: "Note",
-              recordID: recordID,
-              fields: [field: .int64(edit.number)],
-              changeTag: disk.notes[edit.name]?.server?.changeTag
-            )
-          )
-        }
-      }
-      return ModifyOperation(
-        records: records,
-        recordIDsToDelete: deletions,
-        userInfo: ["edits": edits.map { "\($0.number)" }.joined(separator: " ")]
-      )
-    }
-    do throws(RecordRuleViolation) { try session.modify(operation) } catch {
-      preconditionFailure("The device made an edit that breaks a rule: \(error).")
-    }
-  }
-
-  /// The numbers of the edits that an operation carries.
-  static func numbers(of operation: ModifyOperation) -> [Int64] {
-    operation.userInfo?["edits"]?.split(separator: " ").compactMap { Int64($0) } ?? []
+    submitRefused()
   }
 }
 

@@ -62,6 +62,12 @@ public protocol SimulatedDevice: AnyObject, Sendable {
   /// - Returns: Whether it did.
   func tearArchive(leaving tail: Data) -> Bool
 
+  /// Whether its sessions join ``DeviceProcess/gate``: then the app may have another session for another zone.
+  static var sharesGate: Bool { get }
+
+  /// The middleware of its own that its sessions may have: logs are run again with them.
+  static var middleware: [any Middleware] { get }
+
   /// The checkers that know what is in the records, instead of those for ``NotesDevice``'s.
   ///
   /// - Returns: The checkers for a run; nil if a record's fields have the numbers of the edits that set
@@ -76,6 +82,10 @@ extension SimulatedDevice {
   public var archive: Data? { nil }
   /// Writes are whole.
   public func tearArchive(leaving tail: Data) -> Bool { false }
+  /// The device's session is the only one.
+  public static var sharesGate: Bool { false }
+  /// Sessions have the usual middleware only.
+  public static var middleware: [any Middleware] { [] }
   /// The records are those of ``NotesDevice``.
   public static func makeCheckers() -> sending [any SimulationChecker]? { nil }
 }

@@ -26,6 +26,10 @@ public enum SimulationEvent: Sendable {
   case carriedOut(SyncWork, RequestContext, Result<SyncWork.Result, SyncError>)
   /// The session has reduced an event; what came in from outside is told too, if it did.
   case event(EventRecord, input: SyncEvent?, SyncState)
+  /// The session has told the app that it has taken a modification.
+  case accepted(ModifyOperation)
+  /// The session has announced how far the present run of work has come.
+  case progress(SyncProgress)
   /// The session has announced the end of a modification.
   case completed(ModifyOperation, ModifyOperation.Response)
   /// The session has announced a page.
@@ -46,6 +50,10 @@ public enum SimulationEvent: Sendable {
   case waits(WaitingCall)
   /// What the app has waited for has come, or its time is over.
   case waited(WaitingCall, WaitingCall.Outcome)
+  /// Another session of the app, which shares the device's gate, has called its handler.
+  case siblingCalled(SyncWork)
+  /// That session was asked to wait.
+  case siblingAsked(toWait: Duration)
   /// The zone is gone.
   case zoneLost
   /// A backup of the cloud was put back: what was changed since is lost there.

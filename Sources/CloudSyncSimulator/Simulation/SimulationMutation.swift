@@ -10,6 +10,10 @@ package protocol SimulationMutation: Sendable {
   func environment(base: SyncEnvironment, device: Int) -> SyncEnvironment
   /// Changes what sessions are told to do.
   func configuration(base: SyncConfiguration) -> SyncConfiguration
+  /// Changes the gate that a device's session joins.
+  func gate(base: SyncGate?) -> SyncGate?
+  /// Changes what is told of a session, as if it had done otherwise.
+  func told(_ event: SimulationEvent, device: Int) -> [SimulationEvent]
   /// Further checkers.
   func makeCheckers() -> sending [any SimulationChecker]
 }
@@ -19,5 +23,7 @@ extension SimulationMutation {
   package func attach(to session: CloudSyncSession, device: Int) {}
   package func environment(base: SyncEnvironment, device: Int) -> SyncEnvironment { base }
   package func configuration(base: SyncConfiguration) -> SyncConfiguration { base }
+  package func gate(base: SyncGate?) -> SyncGate? { base }
+  package func told(_ event: SimulationEvent, device: Int) -> [SimulationEvent] { [event] }
   package func makeCheckers() -> sending [any SimulationChecker] { [] }
 }

@@ -9,6 +9,8 @@ struct SimulationVariant: Sendable {
   var callsBackLater = false
   /// Whether sessions ask about the account.
   var hasProvider = true
+  /// Whether another session of each app shares the gate of the device's.
+  var hasSiblings = false
   var resolver = ConflictResolver.fieldwise(default: .client)
 
   init(_ random: SeededRandom) {
@@ -26,5 +28,7 @@ struct SimulationVariant: Sendable {
     callsBackLater = random.chance(1, in: 2)
     hasProvider = random.chance(3, in: 4)
     if random.chance(1, in: 3) { resolver = .client }
+    hasSiblings = random.chance(1, in: 4)
+    if random.chance(1, in: 6) { configuration.refusedItems = .handBack }
   }
 }

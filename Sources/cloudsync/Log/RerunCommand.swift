@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncEventLog
+import CloudSyncSimulator
 import CloudSyncLogTestGeneration
 
 #if canImport(FoundationEssentials)
@@ -61,7 +62,10 @@ enum RerunCommand {
       guard arguments.has("--json") else { return console.line("wrote \(path)") }
       return console.line(try JSONText.block(for: TestWritten(path: path, events: log.count)))
     }
-    let result = try Replay.rerun(log, options: options) { console.progress("run \($0) events") }
+    // The logs of simulations have a middleware of the devices'.
+    let result = try Replay.rerun(log, middleware: NotesDevice.middleware, options: options) {
+      console.progress("run \($0) events")
+    }
     console.endProgress()
     if arguments.has("--json") { return try printJSON(result, console: console) }
     for divergence in result.divergences {

@@ -80,6 +80,17 @@ enum Mutant: String, Sendable, CaseIterable {
 
   /// The timer waits until the wall clock shows the time: after the clock was set back it fires late.
   case waitsByWallClock
+  /// The session joins a gate of its own: what another one of the app was told, it does not hear.
+  case staysOutsideGate
+
+  // MARK: In what a session tells
+
+  /// Progress is of the session's whole life.
+  case countsWholeLife
+  /// What is accepted is told after what comes next.
+  case acceptsLate
+  /// Of a cancelled record that may be in the cloud it is said that it is not.
+  case deniesDoubt
 
   // MARK: In the app
 
@@ -101,8 +112,9 @@ enum Mutant: String, Sendable, CaseIterable {
     switch self {
     case .believesLostAnswer, .hidesItemFailures, .dropsRetriedItem, .keepsExpiredToken,
       .mixesAccounts, .abandonsZone, .shortensRepeats, .forgetsFreezing, .renamesRepeats,
-      .neverParks, .neverParts, .waitsByWallClock:
+      .neverParks, .neverParts, .waitsByWallClock, .staysOutsideGate:
       20
+    case .deniesDoubt: 100
     default: 8
     }
   }
@@ -123,12 +135,19 @@ enum Mutant: String, Sendable, CaseIterable {
 
   /// What finds it; nil if any checker may.
   var rule: String? {
-    self == .waitsByWallClock ? "a waiting call returns by its length, and tells what is so" : nil
+    switch self {
+    case .waitsByWallClock: "a waiting call returns by its length, and tells what is so"
+    case .staysOutsideGate: "nothing is sent before retryAfter"
+    case .countsWholeLife: "progress goes from idle to idle, and never back"
+    case .acceptsLate: "a modification is accepted once, in order with pages and completions"
+    case .deniesDoubt: "what is cancelled says truly whether it may be in the cloud"
+    default: nil
+    }
   }
 
   /// Those that a test of every day tries.
   static let usual: [Mutant] = [
     .dropsWork, .givesInToServer, .ignoresOthers, .sendsTwice, .losesRecordOfPage, .forgetsEdits,
-    .waitsByWallClock,
+    .waitsByWallClock, .staysOutsideGate, .countsWholeLife, .acceptsLate,
   ]
 }

@@ -38,6 +38,8 @@ final class MutantDevice<Flaw: DeviceFlaw>: SimulatedDevice {
 
   private var base: NotesDevice { notes.withLock { $0 } }
 
+  static var sharesGate: Bool { true }
+  static var middleware: [any Middleware] { NotesDevice.middleware }
   func launch(_ process: DeviceProcess) { base.launch(process) }
   var session: CloudSyncSession? { base.session }
   func apply(_ edits: [DeviceEdit]) { for part in Flaw.taken(edits) { base.apply(part) } }

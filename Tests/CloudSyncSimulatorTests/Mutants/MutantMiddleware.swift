@@ -127,6 +127,10 @@ extension Mutant: SimulationMutation {
     return changed
   }
 
+  func gate(base: SyncGate?) -> SyncGate? {
+    self == .staysOutsideGate ? base.map { _ in SyncGate() } : base
+  }
+
   func handler(base: any OperationHandler, device: Int) -> any OperationHandler {
     MutantHandler(mutant: self, base: base)
   }

@@ -26,6 +26,9 @@ struct HostState: Sendable {
   /// What is behind the end of a torn journal.
   var tails: SeededRandom
   var random: SeededRandom
+  /// What another session of the app does, and that session.
+  var siblings: SeededRandom
+  var sibling: CloudSyncSession?
   var recorders: [EventRecorder] = []
 }
 
@@ -51,7 +54,12 @@ final class SimulatedHost: Sendable {
     self.connection = connection
     self.random = random
     state = Locked(
-      HostState(kills: random.fork(1), tails: random.fork(4), random: random.fork(2))
+      HostState(
+        kills: random.fork(1),
+        tails: random.fork(4),
+        random: random.fork(2),
+        siblings: random.fork(6)
+      )
     )
   }
 

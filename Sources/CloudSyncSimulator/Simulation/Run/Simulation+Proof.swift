@@ -40,7 +40,7 @@ extension Simulation {
     do throws(LogError) {
       let opened = try EventLog(bytes: [UInt8](log.data), name: name)
       if let mismatch = opened.mismatch { return "\(name): the fold differs at \(mismatch)" }
-      let result = try Replay.rerun(opened)
+      let result = try Replay.rerun(opened, middleware: Device.middleware)
       return result.divergences.first.map { "\(name): \($0)" }
     } catch { return "\(name): \(error)" }
   }

@@ -39,6 +39,7 @@ extension SimulationRun {
       }
       state.faulty = faulty
     }
+    let gate = siblingGate(of: host)
     host.device.launch(
       DeviceProcess(
         handler: mutation?.handler(base: handler, device: host.number) ?? handler,
@@ -47,14 +48,19 @@ extension SimulationRun {
         configuration: mutation?.configuration(base: variant.configuration)
           ?? variant.configuration,
         callbackExecutor: variant.callsBackLater ? process.executor : nil,
+        gate: mutation?.gate(base: gate) ?? gate,
         executor: process.executor,
         resolver: variant.resolver,
         process: process,
         didMake: { [self] session in adopt(session: session, host: host, process: process) },
         plan: { [self] in plan },
+        accepted: { [self] operation in
+          if process.isAlive { report(event: .accepted(operation), device: host.number) }
+        },
         didFail: { [self] point in storageFailed(point: point, host: host, process: process) }
       )
     )
+    if let gate { scheduleSibling(of: host, in: process, gate: gate) }
   }
 
   /// What goes wrong now.
@@ -95,6 +101,7 @@ extension SimulationRun {
     session.fetchWorkCompletedSubject.sink { tell(.page($0, $1)) }
     session.workFailedSubject.sink { tell(.failed($0, $1)) }
     session.parkedSubject.sink { tell(.parked($0)) }
+    session.progressSubject.sink { tell(.progress($0)) }
     report(event: .launched(session), device: number)
   }
 
@@ -177,7 +184,12 @@ extension SimulationRun {
       device: host.number
     )
     host.device.quit()
-    host.state.withLock { $0.process = nil }
+    let sibling = host.state.withLock { state in
+      state.process = nil
+      defer { state.sibling = nil }
+      return state.sibling
+    }
+    _ = consume sibling  // Released outside the lock.
     world.schedule(after: .milliseconds(delay)) { [self] in launch(host) }
   }
 

@@ -160,11 +160,14 @@ extension SimulationRun {
       host.state.withLock { $0.faulty }?.dropHeldAnswers()
       host.process?.end()
       host.device.quit()
-      host.state.withLock { state in
+      let sibling = host.state.withLock { state in
         state.process = nil
         state.faulty = nil
         state.recorders = []
+        defer { state.sibling = nil }
+        return state.sibling
       }
+      _ = consume sibling  // Released outside the lock.
     }
     world.close()
     return outcome

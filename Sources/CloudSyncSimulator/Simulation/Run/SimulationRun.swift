@@ -151,7 +151,8 @@ final class SimulationRun: Sendable {
       GateChecker(devices: options.devices), FeedChecker(devices: options.devices),
       CompletionChecker(devices: options.devices), StateChecker(), HaltChecker(),
       QueueChecker(), PatienceChecker(devices: options.devices),
-      WaitChecker(devices: options.devices),
+      WaitChecker(devices: options.devices), AcceptanceChecker(devices: options.devices),
+      ProgressChecker(devices: options.devices), CancellationChecker(devices: options.devices),
     ]
     if variant.hasProvider {
       checkers.append(AccountChecker(devices: options.devices, owner: owner))
@@ -166,6 +167,11 @@ final class SimulationRun: Sendable {
 
   /// Tells the checkers what happens.
   func report(event: SimulationEvent, device: Int) {
+    guard let mutation else { return check(event: event, device: device) }
+    for told in mutation.told(event, device: device) { check(event: told, device: device) }
+  }
+
+  private func check(event: SimulationEvent, device: Int) {
     let time = world.elapsedNanoseconds
     memory.withLock { memory in
       guard !memory.isOver else { return }

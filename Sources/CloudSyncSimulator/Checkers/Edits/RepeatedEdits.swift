@@ -7,6 +7,8 @@ import CloudSyncCore
 struct RepeatedEdits {
   private var unheard: Set<Int64> = []
   private var repeated: Set<Int64> = []
+  /// Those that were cancelled and may be in the cloud, or go there with another edit.
+  private var inDoubt: Set<Int64> = []
   /// The attempts whose answers are heard, by device.
   private var inFlight: [Int: Attempt] = [:]
 
@@ -26,11 +28,16 @@ struct RepeatedEdits {
         unheard.subtract(record.editValues.map(\.number))
         repeated.subtract(record.editValues.map(\.number))
       }
+    case .failed(.modify(let operation), let error) where error.code == .cancelled:
+      let open = Set(error.itemErrors.filter { $0.error.code == .outcomeUnknown }.map(\.recordID))
+      for record in operation.records where open.contains(record.recordID) {
+        inDoubt.formUnion(record.editValues.map(\.number))
+      }
     default: break
     }
   }
 
-  func contains(_ number: Int64) -> Bool { repeated.contains(number) }
+  func contains(_ number: Int64) -> Bool { repeated.contains(number) || inDoubt.contains(number) }
 }
 
 extension SyncError.Code {

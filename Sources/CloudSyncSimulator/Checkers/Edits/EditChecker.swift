@@ -39,13 +39,18 @@ final class EditChecker: SimulationChecker {
       changes += 1
       noteMissing(failures: error.itemErrors, device: device)
     case .completed(let operation, let response):
-      for failure in response.failures where operation.recordIDsToDelete.contains(failure.recordID)
-      {
-        refusedDeletions.insert(DeviceRecordKey(device: device, name: failure.recordID.name))
-      }
+      noteRefused(response.failures, of: operation, device: device)
+    case .failed(.modify(let operation), let error):
+      noteRefused(error.itemErrors, of: operation, device: device)
     default: break
     }
     return nil
+  }
+
+  private func noteRefused(_ failures: [ItemFailure], of operation: ModifyOperation, device: Int) {
+    for failure in failures where operation.recordIDsToDelete.contains(failure.recordID) {
+      refusedDeletions.insert(DeviceRecordKey(device: device, name: failure.recordID.name))
+    }
   }
 
   private func note(
