@@ -46,9 +46,9 @@ extension SyncState {
       switch batch[place].intent {
       // An array of one costs less to make than one that grows.
       case .save(let record) where records.isEmpty:
-        records = [record]
+        records = [batch[place].sent(record)]
         if count > 1 { records.reserveCapacity(count) }
-      case .save(let record): records.append(record)
+      case .save(let record): records.append(batch[place].sent(record))
       case .delete(let recordID): deletions.append(recordID)
       }
     }

@@ -22,9 +22,12 @@ final class CancellationChecker: SimulationChecker {
   /// that makes a record again may save others' edits with it.
   private var cloud: [String: [String: Saved]] = [:]
 
+  private var ancestors = AncestorEdits()
+
   init(devices: Int) { hosts = Array(repeating: Host(), count: devices) }
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
+    ancestors.note(event, on: device)
     switch event {
     case .event(_, .cancel(let id)?, _): hosts[device].cancelled.insert(id)
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
@@ -63,6 +66,8 @@ final class CancellationChecker: SimulationChecker {
       for number in numbers where saved.contains(where: { $0.number == number }) {
         // Its edit was in an operation before that which was given up, too.
         if hosts[device].inDoubt.contains(number) { continue }
+        let key = DeviceRecordKey(device: device, name: failure.recordID.name)
+        if ancestors.contains(number, of: key) { continue }
         let name = failure.recordID.name
         return "device \(device) was told that edit \(number) of \(name) was not sent:"
           + " \(failure.error)"

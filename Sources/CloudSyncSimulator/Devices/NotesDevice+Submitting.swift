@@ -17,7 +17,8 @@ extension NotesDevice {
       ($0.session, $0.submission, $0.process)
     }
     guard let session, let process, !edits.isEmpty else { return }
-    let operation = operation(of: edits)
+    let isWhole = submission != .middleware && drawsWholeRecords
+    let operation = operation(of: edits, isWhole: isWhole)
     do throws(RecordRuleViolation) {
       switch submission {
       case .call: try session.modify(operation)
@@ -29,29 +30,37 @@ extension NotesDevice {
     }
   }
 
-  private func operation(of edits: [DeviceEdit]) -> ModifyOperation {
+  /// An operation that makes edits; with whole records it also tells what they were made from.
+  private func operation(of edits: [DeviceEdit], isWhole: Bool) -> ModifyOperation {
     disk.withLock { disk in
       var records: [Record] = []
       var deletions: [RecordID] = []
+      var ancestors: [Record] = []
       for edit in edits {
         let recordID = RecordID(name: edit.name, zoneID: setup.zoneID)
         switch edit.change {
         case .delete: deletions.append(recordID)
         case .set(let field):
-          records.append(
-            Record(
-              recordType: "Note",
-              recordID: recordID,
-              fields: [field: .int64(edit.number)],
-              changeTag: disk.notes[edit.name]?.server?.changeTag
-            )
+          let server = disk.notes[edit.name]?.server
+          let record = Record(
+            recordType: "Note",
+            recordID: recordID,
+            fields: [field: .int64(edit.number)],
+            changeTag: server?.changeTag
           )
+          guard isWhole, let server else {
+            records.append(record)
+            continue
+          }
+          records.append(server.applying(record))
+          ancestors.append(server)
         }
       }
       return ModifyOperation(
         records: records,
         recordIDsToDelete: deletions,
-        userInfo: ["edits": edits.map { "\($0.number)" }.joined(separator: " ")]
+        userInfo: ["edits": edits.map { "\($0.number)" }.joined(separator: " ")],
+        ancestors: ancestors
       )
     }
   }

@@ -127,6 +127,9 @@ public final class NotesDevice: SimulatedDevice {
     hasOddCalls ? calls.withLock { $0.pick([.call, .accepted, .middleware]) } : .call
   }
 
+  /// Draws whether whole records are submitted.
+  var drawsWholeRecords: Bool { hasOddCalls && calls.withLock { $0.chance(1, in: 2) } }
+
   /// Draws whether the user calls everything off.
   private var callsOffNow: Bool { hasOddCalls && calls.withLock { $0.chance(1, in: 25) } }
 

@@ -282,8 +282,7 @@ struct ItemResultClassifier {
       context.state.configuration.missingRecordPolicy == .recreate
     else { return .park(error) }
     // Fields of the server's that the app never gave went with the record.
-    let whole = entry.ancestor?.applying(edit) ?? edit
-    return .recreate(whole.withChangeTag(nil))
+    return .recreate(edit.withChangeTag(nil))
   }
 }
 

@@ -58,7 +58,6 @@ extension SyncRegions {
       entry.base = server
       return conflicted(entry: entry, record: record, at: now)
     case .recreate(let record):
-      entry.ancestor = nil
       entry.base = nil
       return conflicted(entry: entry, record: record, at: now)
     case .lookUp:

@@ -1,6 +1,7 @@
 import CloudSyncCore
 
-/// Edits of one record reach the cloud in the order in which a device made them, each once.
+/// Edits of one record reach the cloud in the order in which a device made them, each once; what a device has not edited
+/// goes over nothing.
 final class OrderChecker: SimulationChecker {
   let rule = "edits of one record reach the cloud in the order in which they were made"
 
@@ -20,16 +21,20 @@ final class OrderChecker: SimulationChecker {
   /// Who made each edit: a record that is made again may carry others' fields.
   private var makers: [Int64: Int] = [:]
   private var trails: [DeviceRecordKey: Trail] = [:]
+  /// The edit that each field in the cloud has its value from, by the record's name.
+  private var cloud: [String: [String: Int64]] = [:]
   /// Counts the lives of records: a deletion or the loss of the zone ends one.
   private var lives: [String: Int] = [:]
   private var zoneLosses = 0
   private var newSaves = NewSaves()
   private var repeats = RepeatedEdits()
+  private var ancestors = AncestorEdits()
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     repeats.note(event, on: device)
+    ancestors.note(event, on: device)
     switch event {
     case .edited(let edits):
       for edit in edits { makers[edit.number] = device }
@@ -37,7 +42,10 @@ final class OrderChecker: SimulationChecker {
         let key = DeviceRecordKey(device: device, name: edit.name)
         trails[key, default: Trail()].lastDeletion = edit.number
       }
-    case .zoneLost, .storeRestored: zoneLosses += 1
+    case .zoneLost, .storeRestored:
+      zoneLosses += 1
+      cloud = [:]
+    case .recordRemoved(let recordID): cloud[recordID.name] = nil
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
       return check(operation: operation, response: response, device: device)
     default: break
@@ -52,6 +60,7 @@ final class OrderChecker: SimulationChecker {
   ) -> String? {
     for record in newSaves.note(operation, response) {
       if let wrong = checkSave(record: record, device: device) { return wrong }
+      if let wrong = checkOthers(in: record, device: device) { return wrong }
     }
     for recordID in response.deletedRecordIDs {
       let key = DeviceRecordKey(device: device, name: recordID.name)
@@ -59,6 +68,21 @@ final class OrderChecker: SimulationChecker {
         return "device \(device) deleted \(key.name) after its later edit \(trail.lastSave)"
       }
       lives[recordID.name, default: 0] += 1
+      cloud[recordID.name] = nil
+    }
+    return nil
+  }
+
+  /// What another device has edited is saved with a record that is made anew, and over nothing.
+  private func checkOthers(in record: Record, device: Int) -> String? {
+    let name = record.recordID.name
+    let present = cloud[name]
+    for field in record.editValues {
+      let isOwn = makers[field.number] == device
+      if !isOwn, let other = present?[field.name], other != field.number {
+        return "device \(device) saved edit \(field.number) of another over edit \(other) of \(name)"
+      }
+      cloud[name, default: [:]][field.name] = field.number
     }
     return nil
   }
@@ -67,7 +91,9 @@ final class OrderChecker: SimulationChecker {
     let key = DeviceRecordKey(device: device, name: record.recordID.name)
     var trail = trails[key] ?? Trail()
     let life = Int64(zoneLosses) << 32 + Int64(lives[key.name] ?? 0)
+    let isNew = cloud[key.name] == nil
     for field in record.editValues where makers[field.number] == device {
+      if isNew, ancestors.contains(field.number, of: key) { continue }
       let last = trail.lastOfField[field.name] ?? 0
       if field.number < last {
         return "device \(device) saved edit \(field.number) of \(key.name) after edit \(last)"

@@ -39,7 +39,7 @@ extension SimulationRun {
       }
       state.faulty = faulty
     }
-    let gate = siblingGate(of: host)
+    let gate = variant.hasSiblings && type(of: host.device).sharesGate ? SyncGate() : nil
     host.device.launch(
       DeviceProcess(
         handler: mutation?.handler(base: handler, device: host.number) ?? handler,
@@ -60,7 +60,7 @@ extension SimulationRun {
         didFail: { [self] point in storageFailed(point: point, host: host, process: process) }
       )
     )
-    if let gate { scheduleSibling(of: host, in: process, gate: gate) }
+    if let gate { SiblingApp(run: self, host: host, process: process, gate: gate).begin() }
   }
 
   /// What goes wrong now.

@@ -164,11 +164,18 @@ extension ScriptMemory {
     // What a cancellation still waited for when the process ended is given up by the next one.
     case .restored where hasCancellations:
       if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
+    // Its deletions are handed back, whenever it is found that no answer will come; the rest is another request.
+    case _ where handsDeletionsBack:
+      if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
     default: break
     }
     hasCancellations = !state.modify.cancelling.isEmpty
     if let wait = record.event.ownWait, wait { pause = max(pause, elapsed + 500_000_000) }
     checkNext(state, at: record.time)
+  }
+
+  private var handsDeletionsBack: Bool {
+    plan.configuration.refusedItems == .handBack && lost?.operation.recordIDsToDelete.isEmpty == false
   }
 
   /// Whether a lost request was given up in part, or is sent in parts from now on.

@@ -22,7 +22,7 @@ extension ScriptMemory {
     checkItems(ticket, response.failures, saved: response)
     for failure in response.failures {
       let name = failure.recordID.name
-      ledger.markParked(ticket: ticket, record: name)
+      setAside(failure, ticket: ticket)
       // A deletion that cannot be done gives way to the next save.
       if ledger.edit(ticket: ticket, record: name)?.change == .delete {
         ledger.tainted.insert(name)
@@ -95,9 +95,21 @@ extension ScriptMemory {
         ledger.markGivenUp(ticket: ticket, record: name)
         // What had been parked before may have been merged into it.
         ledger.dropParked(name)
-      default: ledger.markParked(ticket: ticket, record: name)
+      default: setAside(failure, ticket: ticket)
       }
     }
+  }
+
+  /// Notes that a record was refused: the session has it still, or the app, which lets it be.
+  private mutating func setAside(_ failure: ItemFailure, ticket: Int) {
+    let name = failure.recordID.name
+    guard plan.configuration.refusedItems == .handBack else {
+      return ledger.markParked(ticket: ticket, record: name)
+    }
+    covered.insert("handed back as \(failure.error.code)")
+    ledger.markGivenUp(ticket: ticket, record: name)
+    let mayBeDone = [SyncError.Code.outcomeUnknown, .timedOut].contains(failure.error.code)
+    if mayBeDone { ledger.tainted.insert(name) }
   }
 
   /// Notes the end of an operation; nil if it may not end now.

@@ -104,6 +104,9 @@ extension ScriptMemory {
 
   /// Every record that the app was told is parked is still somewhere in the state.
   mutating func checkParked(_ state: SyncState) {
+    if plan.configuration.refusedItems == .handBack {
+      expect(state.parked.entries.isEmpty, "something is parked that was to be handed back")
+    }
     for name in ScriptPlan.names {
       guard let edit = ledger.edits.first(where: { $0.record == name && $0.isParked }) else {
         continue

@@ -51,6 +51,7 @@ struct ScriptPlan: Sendable {
     drawCloud(&random)
     dropsCalls = seed % 6 == 5
     losesRecords = seed % 6 == 4
+    if seed % 6 == 3 { configuration.refusedItems = .handBack }
     configuration.lostAnswerBudget = [8, 1, 2][Int(seed / 6 % 3)]
     for _ in 0..<stepCount {
       let action = ScriptAction.draw(&random, self)
@@ -91,7 +92,8 @@ extension ScriptPlan: CustomStringConvertible {
     var lines = [
       "seed \(seed), limits \(limits.items) items \(limits.bytes) bytes, resolver \(resolver), "
         + "provider \(hasProvider), shares \(sharesFields), faults \(faultRate) %, "
-        + "reactions \(reactionRate) %, drops calls \(dropsCalls), loses records \(losesRecords)",
+        + "reactions \(reactionRate) %, drops calls \(dropsCalls), loses records \(losesRecords), "
+        + "refused items \(configuration.refusedItems)",
       "cloud: atomic \(cloud.isAtomic), knows tokens \(cloud.knowsWriteTokens), tells conflicts "
         + "\(cloud.tellsConflictingRecords), fails as error \(cloud.failsAsError), reverses "
         + "\(cloud.reversesSavedRecords), page size \(cloud.pageSize)",

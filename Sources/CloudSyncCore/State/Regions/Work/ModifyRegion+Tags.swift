@@ -72,11 +72,13 @@ extension ModifyRegion {
     } else if let own, own.replaces(record.storage.changeTag) {
       record.replaceChangeTag(by: own.tag)
     }
-    return PendingChange(
+    var change = PendingChange(
       intent: .save(record),
       ancestor: ancestor,
       byteCount: bytes,
       source: number
     )
+    if ancestor != nil { change.byteCount = change.sent(record).byteCount }
+    return change
   }
 }

@@ -6,7 +6,7 @@ package struct PendingChange: Sendable {
   }
 
   package var intent: Intent
-  /// What the app edited, if it said so.
+  /// What the app edited, if it said so: where the record has to be made anew, its other fields come from here.
   package var ancestor: Record?
   /// The bytes it takes in a request.
   package var byteCount: Int
@@ -56,7 +56,7 @@ package struct PendingChange: Sendable {
       if !UTF8Bytes.equal(earlier.changeTag, record.changeTag) { isMixed = true }
       let merged = earlier.merging(later: record)
       intent = .save(merged)
-      byteCount = merged.byteCount
+      byteCount = sent(merged).byteCount
     case (.save, .delete):
       intent = later.intent
       byteCount = later.byteCount
@@ -99,7 +99,7 @@ package struct PendingChange: Sendable {
     isMixed = false
     needsLookup = false
     intent = .save(record)
-    byteCount = record.byteCount
+    byteCount = sent(record).byteCount
   }
 
   package mutating func setChangeTag(tag: String?) {
@@ -123,17 +123,20 @@ package struct PendingChange: Sendable {
 }
 
 extension PendingChange {
-  /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
+  /// An edit as it is sent: without a change tag the record has to be made anew, with the other fields where the app gave
+  /// them.
   ///
-  /// The record has to be made anew, so an edit takes the other fields along where the app gave them.
+  /// They are no edit: if the record is there already, only what was edited meets it as a conflict.
+  @inline(__always)
+  func sent(_ edit: Record) -> Record {
+    guard let ancestor, edit.changeTag == nil else { return edit }
+    return ancestor.applying(edit).withChangeTag(nil)
+  }
+
+  /// Forgets what belongs to a server that has gone: the tag, and conflicts with it.
   mutating func forgetServer() {
-    if let ancestor, case .save(let edit) = intent {
-      let whole = ancestor.applying(edit)
-      intent = .save(whole)
-      byteCount = whole.byteCount
-      self.ancestor = nil
-    }
     setChangeTag(tag: nil)
+    if ancestor != nil, let edit { byteCount = sent(edit).byteCount }
     isMixed = false
     needsLookup = false
     guard hasHistory else { return }

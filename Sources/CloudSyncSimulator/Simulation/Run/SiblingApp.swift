@@ -64,62 +64,61 @@ final class SiblingObserver: SessionObserver {
   func end(_ state: SyncState) {}
 }
 
-extension SimulationRun {
-  /// The gate that a device's session shares with another; nil where it is the only one.
-  func siblingGate(of host: SimulatedHost) -> SyncGate? {
-    variant.hasSiblings && type(of: host.device).sharesGate ? SyncGate() : nil
-  }
+/// What an app does besides the device's session: it makes sessions for another zone, one after the other, which share a
+/// gate with that.
+struct SiblingApp: Sendable {
+  let run: SimulationRun
+  let host: SimulatedHost
+  let process: SimulatedProcess
+  let gate: SyncGate
 
-  /// Has the app of a process make another session after a while, which shares the gate of the device's.
-  func scheduleSibling(of host: SimulatedHost, in process: SimulatedProcess, gate: SyncGate) {
+  private static var zoneID: ZoneID { ZoneID(name: "Sibling") }
+
+  private var isOver: Bool { !process.isAlive || run.isQuiet || run.isOver }
+
+  /// Makes a session after a while.
+  func begin() {
     let seconds = host.state.withLock { $0.siblings.within(1...120) }
-    world.schedule(after: .seconds(seconds)) { [self] in
-      guard process.isAlive, !isQuiet, !isOver else { return }
+    run.world.schedule(after: .seconds(seconds)) { [self] in
+      guard !isOver else { return }
       let session = CloudSyncSession(
-        operationHandler: SiblingHandler(run: self, host: host, process: process),
-        zoneID: Self.siblingZone,
+        operationHandler: SiblingHandler(run: run, host: host, process: process),
+        zoneID: Self.zoneID,
         gate: gate,
         environment: process.environment
       )
-      session.attach(SiblingObserver(run: self, device: host.number, process: process))
+      session.attach(SiblingObserver(run: run, device: host.number, process: process))
       let former = host.state.withLock { state in
         defer { state.sibling = session }
         return state.sibling
       }
       _ = consume former  // Released outside the lock.
       session.start()
-      edit(sibling: session, of: host, in: process, gate: gate)
+      edit(with: session)
     }
   }
 
-  private static var siblingZone: ZoneID { ZoneID(name: "Sibling") }
-
-  /// Has a sibling save something now and then, as long as things go wrong, until another takes its place.
-  private func edit(
-    sibling session: CloudSyncSession,
-    of host: SimulatedHost,
-    in process: SimulatedProcess,
-    gate: SyncGate
-  ) {
-    guard process.isAlive, !isQuiet, !isOver else { return }
+  /// Has a session save something now and then, as long as things go wrong, until another takes its place.
+  private func edit(with session: CloudSyncSession) {
+    guard !isOver else { return }
     let (seconds, isLast) = host.state.withLock { state in
       (state.siblings.within(2...40), state.siblings.chance(1, in: 3))
     }
     let record = Record(
       recordType: "Note",
-      recordID: RecordID(name: "sibling", zoneID: Self.siblingZone),
+      recordID: RecordID(name: "sibling", zoneID: Self.zoneID),
       fields: ["a": .int64(Int64(seconds))]
     )
     do throws(RecordRuleViolation) {
       try session.modify(ModifyOperation(records: [record]))
     } catch {
-      return fail(rule: "a sibling's record is taken", text: "\(error)")
+      return run.fail(rule: "a sibling's record is taken", text: "\(error)")
     }
-    world.schedule(after: .seconds(seconds)) { [self, weak session] in
+    run.world.schedule(after: .seconds(seconds)) { [self, weak session] in
       guard let session, process.isAlive else { return }
-      guard isLast else { return edit(sibling: session, of: host, in: process, gate: gate) }
+      guard isLast else { return edit(with: session) }
       session.stop()
-      scheduleSibling(of: host, in: process, gate: gate)
+      begin()
     }
   }
 }
