@@ -40,6 +40,8 @@ final class CancellationChecker: SimulationChecker {
       }
       for recordID in response.deletedRecordIDs { cloud[recordID.name] = nil }
     case .zoneLost, .storeRestored: cloud = [:]
+    case .completed(let operation, let response):
+      hosts[device].inDoubt.formUnion(operation.numbersInDoubt(by: response.failures))
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
       return check(operation, error, device: device)
     default: break
@@ -55,12 +57,10 @@ final class CancellationChecker: SimulationChecker {
       return "device \(device) was told that \(error.itemErrors.count) of \(operation.itemCount)"
         + " records of \(operation.id) are cancelled"
     }
+    hosts[device].inDoubt.formUnion(operation.numbersInDoubt(by: error.itemErrors))
     let records = Dictionary(operation.records.map { ($0.recordID, $0) }) { first, _ in first }
     for failure in error.itemErrors {
       let numbers = records[failure.recordID]?.editValues.map(\.number) ?? []
-      if failure.error.code == .outcomeUnknown {
-        hosts[device].inDoubt.formUnion(numbers)
-      }
       guard failure.error.code == .cancelled else { continue }
       let saved = cloud[failure.recordID.name]?.values.filter { $0.device == device } ?? []
       for number in numbers where saved.contains(where: { $0.number == number }) {

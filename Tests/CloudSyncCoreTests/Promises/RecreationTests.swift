@@ -12,7 +12,12 @@ struct RecreationTests {
   }
 
   /// Edits a whole record that the app knows.
-  private static func edit(_ a: Int64, _ b: Int64, from known: Record, in bench: CloudHarness) throws {
+  private static func edit(
+    _ a: Int64,
+    _ b: Int64,
+    from known: Record,
+    in bench: CloudHarness
+  ) throws {
     try bench.session.modify(
       ModifyOperation(records: [record(a, b, tag: known.changeTag)], ancestors: [known])
     )
@@ -75,7 +80,7 @@ struct RecreationTests {
     #expect(bench.cloud["r"]?["a"] == 8)
   }
 
-  @Test("An edit of a record that is gone, and that another device makes anew before it, leaves that one's fields")
+  @Test("An edit of a record that is gone leaves the fields of a device that makes it anew before")
   func leavesThoseOfDeleted() throws {
     let other = Locked<StubCloud?>(nil)
     let saves = Locked(0)
@@ -101,7 +106,7 @@ struct RecreationTests {
     #expect(bench.cloud["r"]?["b"] == 9)
   }
 
-  @Test("Of two edits of one device the second does not undo the first, also where refused ones are handed back")
+  @Test("Of two edits of one device the second leaves the first, where refused ones are handed back")
   func keepsOwn() throws {
     var configuration = SyncConfiguration()
     configuration.refusedItems = .handBack

@@ -80,7 +80,8 @@ final class OrderChecker: SimulationChecker {
     for field in record.editValues {
       let isOwn = makers[field.number] == device
       if !isOwn, let other = present?[field.name], other != field.number {
-        return "device \(device) saved edit \(field.number) of another over edit \(other) of \(name)"
+        return "device \(device) saved edit \(field.number) of another device over edit \(other)"
+          + " of \(name)"
       }
       cloud[name, default: [:]][field.name] = field.number
     }

@@ -7,7 +7,7 @@ import CloudSyncCore
 struct RepeatedEdits {
   private var unheard: Set<Int64> = []
   private var repeated: Set<Int64> = []
-  /// Those that were cancelled and may be in the cloud, or go there with another edit.
+  /// Those that were given up and may be in the cloud, or go there with another edit.
   private var inDoubt: Set<Int64> = []
   /// The attempts whose answers are heard, by device.
   private var inFlight: [Int: Attempt] = [:]
@@ -29,10 +29,9 @@ struct RepeatedEdits {
         repeated.subtract(record.editValues.map(\.number))
       }
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
-      let open = Set(error.itemErrors.filter { $0.error.code == .outcomeUnknown }.map(\.recordID))
-      for record in operation.records where open.contains(record.recordID) {
-        inDoubt.formUnion(record.editValues.map(\.number))
-      }
+      inDoubt.formUnion(operation.numbersInDoubt(by: error.itemErrors))
+    case .completed(let operation, let response):
+      inDoubt.formUnion(operation.numbersInDoubt(by: response.failures))
     default: break
     }
   }
@@ -46,5 +45,13 @@ extension SyncError.Code {
 }
 
 extension ModifyOperation {
+  /// The edits of which a failure says that they may be in the cloud.
+  func numbersInDoubt(by failures: [ItemFailure]) -> [Int64] {
+    let codes: [SyncError.Code] = [.outcomeUnknown, .timedOut]
+    let names = Set(failures.filter { codes.contains($0.error.code) }.map(\.recordID))
+    if names.isEmpty { return [] }
+    return records.filter { names.contains($0.recordID) }.flatMap { $0.editValues.map(\.number) }
+  }
+
   fileprivate var editNumbers: [Int64] { records.flatMap { $0.editValues.map(\.number) } }
 }

@@ -175,7 +175,8 @@ extension ScriptMemory {
   }
 
   private var handsDeletionsBack: Bool {
-    plan.configuration.refusedItems == .handBack && lost?.operation.recordIDsToDelete.isEmpty == false
+    plan.configuration.refusedItems == .handBack
+      && lost?.operation.recordIDsToDelete.isEmpty == false
   }
 
   /// Whether a lost request was given up in part, or is sent in parts from now on.
