@@ -14,10 +14,12 @@ extension NotesDevice {
       [weak self] tokens in
       if process.isAlive { self?.disk.withLock { $0.history = tokens } }
     }
-    var known: Set<Int64> = []
+    var known: [Int64: OperationID] = [:]
     if let archive = stored() {
       // As it was stored: what the session does with it from now on, it will say.
-      for operation in archive.state.modifyQueue { known.formUnion(Self.numbers(of: operation)) }
+      for operation in archive.state.modifyQueue {
+        for number in Self.numbers(of: operation) { known[number] = operation.id }
+      }
       session = CloudSyncSession(
         restoring: archive,
         operationHandler: handler,
@@ -121,7 +123,7 @@ extension NotesDevice {
     if disk.withLock({ $0.isCallingOff }) {
       callOff()
     } else {
-      let lost = unsent(besides: memory.withLock { $0.known })
+      let lost = unsent(besides: Set(memory.withLock { $0.known.keys }))
       memory.withLock { $0.isReady = true }
       for edit in lost { submit(edits: [edit]) }
     }
@@ -163,11 +165,10 @@ extension NotesDevice {
     response: ModifyOperation.Response,
     handsBack: Bool
   ) {
-    let numbers = Self.numbers(of: operation)
+    let (mine, left) = numbers(of: operation)
     disk.withLock { disk in
       // The edits of an operation are of different records.
-      guard !numbers.isEmpty else { return }
-      let mine = Set(numbers)
+      guard !mine.isEmpty else { return }
       for record in response.savedRecords + response.alreadyInCloud {
         disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)
       }
@@ -176,21 +177,29 @@ extension NotesDevice {
         disk.forgetIfEmpty(name: recordID.name)
       }
       for failure in response.failures {
-        disk.notes[failure.recordID.name]?.setAside(mine: mine, handsBack: handsBack)
+        disk.notes[failure.recordID.name]?.setAside(mine: left, handsBack: handsBack)
       }
     }
   }
 
+  /// The edits of an operation that has ended, and those of them that no later one has: an end may be told again after
+  /// a restart.
+  private func numbers(of operation: ModifyOperation) -> (all: Set<Int64>, left: Set<Int64>) {
+    let all = Set(Self.numbers(of: operation))
+    let known = memory.withLock { $0.known }
+    return (all, all.filter { number in known[number].map { $0 <= operation.id } ?? true })
+  }
+
   /// Takes that an operation was called off: what is not among its failures is in the cloud.
   private func calledOff(operation: ModifyOperation, error: SyncError, handsBack: Bool) {
-    let mine = Set(Self.numbers(of: operation))
+    let (mine, left) = numbers(of: operation)
     let failed = Set(error.itemErrors.map(\.recordID))
     disk.withLock { disk in
       for failure in error.itemErrors {
         // What had been refused before may be parked.
         let isCalledOff = [.cancelled, .outcomeUnknown].contains(failure.error.code)
         let note = failure.recordID.name
-        disk.notes[note]?.setAside(mine: mine, handsBack: handsBack || isCalledOff)
+        disk.notes[note]?.setAside(mine: left, handsBack: handsBack || isCalledOff)
       }
       for record in operation.records where !failed.contains(record.recordID) {
         disk.notes[record.recordID.name, default: Note()].settle(mine: mine, record: record)

@@ -43,8 +43,8 @@ public final class NotesDevice: SimulatedDevice {
   struct Memory {
     var process: DeviceProcess?
     var session: CloudSyncSession?
-    /// The edits that the session had accepted in an earlier process.
-    var known: Set<Int64> = []
+    /// The edits that the session had accepted in an earlier process, and the operations in which it has them.
+    var known: [Int64: OperationID] = [:]
     /// Whether the session has told what it knows, so that edits can be submitted.
     var isReady = false
     /// Whether a new journal is about to be begun.

@@ -106,7 +106,7 @@ struct RecreationTests {
     #expect(bench.cloud["r"]?["b"] == 9)
   }
 
-  @Test("Of two edits of one device the second leaves the first, where refused ones are handed back")
+  @Test("The second edit of a device leaves its first, where refused ones are handed back")
   func keepsOwn() throws {
     var configuration = SyncConfiguration()
     configuration.refusedItems = .handBack
