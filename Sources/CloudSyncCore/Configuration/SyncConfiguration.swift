@@ -49,6 +49,9 @@ public enum RefusedItems: Int, Sendable, CaseIterable {
   /// An edit keeps the change tag that it was submitted with, also if this session has saved the record
   /// since: the storage layer makes each from what it knows of the record.
   ///
+  /// One that was sent before, and whose answer was lost then, may be in the cloud whatever it is refused for: the next
+  /// fetch tells.
+  ///
   /// A deletion whose answer was lost is handed back too, with ``SyncError/Code/outcomeUnknown``,
   /// instead of being repeated: the storage layer fetches, and decides then.
   case handBack

@@ -86,7 +86,9 @@ public struct ModifyOperation: Sendable, Identifiable {
   ///   - userInfo: Whatever the app wants to find in the completion.
   ///   - ancestors: The records that the app edited, whole. A record that has one is taken as whole
   ///     too: it is reduced to the fields that differ when it is submitted, and the ancestor goes
-  ///     to the conflict resolver.
+  ///     to the conflict resolver. Where the record has to be made anew, because it or its zone is
+  ///     gone, the ancestor's other fields are sent with the edit; if another device has made it
+  ///     before, they change nothing.
   public init(
     records: [Record] = [],
     recordIDsToDelete: [RecordID] = [],

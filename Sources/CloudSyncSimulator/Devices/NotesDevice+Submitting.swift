@@ -48,12 +48,12 @@ extension NotesDevice {
             fields: [field: .int64(edit.number)],
             changeTag: server?.changeTag
           )
-          guard isWhole, let server else {
+          guard isWhole, let ancestor = disk.notes[edit.name]?.ancestor(of: edit) else {
             records.append(record)
             continue
           }
-          records.append(server.applying(record))
-          ancestors.append(server)
+          records.append(ancestor.applying(record))
+          ancestors.append(ancestor)
         }
       }
       return ModifyOperation(
@@ -234,6 +234,16 @@ extension NotesDevice.Disk {
 }
 
 extension NotesDevice.Note {
+  /// The record from which an edit was made, unsent edits included; nil if there is none.
+  fileprivate func ancestor(of edit: DeviceEdit) -> Record? {
+    guard var record = server else { return nil }
+    for earlier in pending.prefix(while: { $0.edit.number != edit.number }) {
+      guard case .set(let field) = earlier.edit.change else { return nil }
+      record[field] = .int64(earlier.edit.number)
+    }
+    return record
+  }
+
   /// Forgets refused edits over which a later one of this device goes.
   mutating func dropSuperseded() {
     guard pending.contains(where: \.isRefused) else { return }
