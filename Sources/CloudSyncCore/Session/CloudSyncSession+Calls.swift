@@ -88,6 +88,9 @@ extension CloudSyncSession {
   /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved. So does an edit that was merged
   /// with another operation's before it was sent, which goes on with that; it is withdrawn with the last of them. An
   /// operation that was wholly answered completes as usual.
+  ///
+  /// What is given up may still be on its way to the cloud: a deletion with ``SyncError/Code/outcomeUnknown`` may be
+  /// carried out after a later save of its record. Fetch before the record is edited again.
   public func cancel(_ id: OperationID) { inbox.post(.event(.cancel(id), .call)) }
 
   // MARK: Waits

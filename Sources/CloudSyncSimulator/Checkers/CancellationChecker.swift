@@ -22,6 +22,7 @@ final class CancellationChecker: SimulationChecker {
   /// that makes a record again may save others' edits with it.
   private var cloud: [String: [String: Saved]] = [:]
 
+  private var newSaves = NewSaves()
   private var ancestors = AncestorEdits()
 
   init(devices: Int) { hosts = Array(repeating: Host(), count: devices) }
@@ -31,8 +32,7 @@ final class CancellationChecker: SimulationChecker {
     switch event {
     case .event(_, .cancel(let id)?, _): hosts[device].cancelled.insert(id)
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
-      let saved = Set(response.savedRecords.map(\.recordID))
-      for record in operation.records where saved.contains(record.recordID) {
+      for record in newSaves.note(operation, response) {
         for field in record.editValues {
           let saved = Saved(number: field.number, device: device)
           cloud[record.recordID.name, default: [:]][field.name] = saved

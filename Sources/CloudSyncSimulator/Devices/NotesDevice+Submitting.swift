@@ -48,7 +48,10 @@ extension NotesDevice {
             fields: [field: .int64(edit.number)],
             changeTag: server?.changeTag
           )
-          guard isWhole, let ancestor = disk.notes[edit.name]?.ancestor(of: edit) else {
+          // One that the cloud has already, as a page has told, would be no edit of the record.
+          guard isWhole, let ancestor = disk.notes[edit.name]?.ancestor(of: edit),
+            ancestor[field] != record[field]
+          else {
             records.append(record)
             continue
           }

@@ -13,6 +13,8 @@ final class OrderChecker: SimulationChecker {
     var lastDeletion: Int64 = 0
     /// The zone, and how often the record had been deleted in it, when the last edit was committed.
     var life: Int64 = 0
+    /// Whether the app has called off a deletion that may still be on its way to the cloud.
+    var mayBeDeleted = false
   }
 
   /// Whether the cloud answers a repeated request as the first time: else an edit whose answer was
@@ -46,6 +48,12 @@ final class OrderChecker: SimulationChecker {
       zoneLosses += 1
       cloud = [:]
     case .recordRemoved(let recordID): cloud[recordID.name] = nil
+    case .failed(.modify(let operation), let error) where error.code == .cancelled:
+      for failure in error.itemErrors where failure.error.code == .outcomeUnknown {
+        guard operation.recordIDsToDelete.contains(failure.recordID) else { continue }
+        let key = DeviceRecordKey(device: device, name: failure.recordID.name)
+        trails[key, default: Trail()].mayBeDeleted = true
+      }
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
       return check(operation: operation, response: response, device: device)
     default: break
@@ -64,7 +72,9 @@ final class OrderChecker: SimulationChecker {
     }
     for recordID in response.deletedRecordIDs {
       let key = DeviceRecordKey(device: device, name: recordID.name)
-      if let trail = trails[key], trail.lastSave > trail.lastDeletion, knowsWriteTokens {
+      if let trail = trails[key], trail.lastSave > trail.lastDeletion, knowsWriteTokens,
+        !trail.mayBeDeleted
+      {
         return "device \(device) deleted \(key.name) after its later edit \(trail.lastSave)"
       }
       lives[recordID.name, default: 0] += 1
