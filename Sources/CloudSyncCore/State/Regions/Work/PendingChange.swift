@@ -54,6 +54,7 @@ package struct PendingChange: Sendable {
     switch (intent, later.intent) {
     case (.save(let earlier), .save(let record)):
       if !UTF8Bytes.equal(earlier.changeTag, record.changeTag) { isMixed = true }
+      adoptAncestor(of: later, editing: record, after: earlier)
       let merged = earlier.merging(later: record)
       intent = .save(merged)
       byteCount = sent(merged).byteCount
@@ -71,6 +72,21 @@ package struct PendingChange: Sendable {
     endProbing()
     add(later.source)
     return true
+  }
+
+  /// Measures what a later edit alone changes against what that edit was made of: the cloud's record may have come in
+  /// between, or the app may have had an edit of its own in the earlier ancestor that is submitted only now.
+  private mutating func adoptAncestor(
+    of later: PendingChange,
+    editing edit: Record,
+    after earlier: Record
+  ) {
+    guard let known = later.ancestor else { return }
+    if let ancestor {
+      self.ancestor = ancestor.replacingFields(of: edit, notIn: earlier, by: known)
+    }
+    guard hasHistory, let base else { return }
+    self.base = base.replacingFields(of: edit, notIn: earlier, by: known)
   }
 
   package mutating func add(_ number: UInt64) {
