@@ -123,15 +123,15 @@ struct Cloning {
   func makeTables() throws(ChangesetError) {
     let main = try work.dictionaries.number(ofName: "main")
     var heads: [LogRow] = []
-    for head in try work.heads.heads() { heads.append(try work.log.row(head.seq)) }
+    for head in try work.branchHeads.heads() { heads.append(try work.log.row(head.seq)) }
     let hidden = try Branches(work: work).hidden()
     let shown = try heads.filtered { (head) throws(ChangesetError) in
       try hidden.contains(work.dictionaries.name(number: head.branch)) == false
     }
     if !shown.isEmpty { heads = shown }
     let wanted = heads.filter { $0.branch == main }
-    guard let head = (wanted.isEmpty ? heads : wanted).max(by: { $0.generation < $1.generation })
-    else {
+    let candidates = try ofLatestSchemas(wanted.isEmpty ? heads : wanted)
+    guard let head = candidates.max(by: { $0.generation < $1.generation }) else {
       let refused = try work.connection
         .rows("SELECT name, reason FROM changesets_refused ORDER BY name LIMIT 1") { row in
           "\(row.text(0) ?? "") was rejected: \(row.text(1) ?? "")"
@@ -165,5 +165,15 @@ struct Cloning {
     var position = try work.heads.position()
     position.branch = head.branch
     try work.heads.set(position)
+  }
+
+  /// The commits of whose schema no migration has made another one's; all of them where schemas were made of each other in
+  /// turn.
+  private func ofLatestSchemas(_ heads: [LogRow]) throws(ChangesetError) -> [LogRow] {
+    let latest = try heads.filtered { (head) throws(ChangesetError) in
+      let later = try work.log.schemas(madeOf: head.schema)
+      return !heads.contains { $0.schema != head.schema && later.contains($0.schema) }
+    }
+    return latest.isEmpty ? heads : latest
   }
 }

@@ -190,7 +190,7 @@ struct Rebasing {
   private func target(branch: Int64, horizon: Horizon) throws(ChangesetError) -> LogRow {
     _ = try Merging(work).mergeAll(branch: branch)
     var heads: [LogRow] = []
-    for head in try work.heads.joinable(ofBranch: branch) {
+    for head in try work.branchHeads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       if horizon.includes(row), try work.knows(row) { heads.append(row) }
     }

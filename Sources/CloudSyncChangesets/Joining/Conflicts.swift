@@ -20,7 +20,7 @@ struct Conflicts {
     for parked in try work.parked.all() {
       conflicts.append(ChangesetConflict(parked, number: conflicts.count))
     }
-    let heads = try work.heads.heads(ofBranch: isOfAllBranches ? nil : branch).map(\.seq)
+    let heads = try work.branchHeads.heads(ofBranch: isOfAllBranches ? nil : branch).map(\.seq)
     let position = try work.heads.position().seq
     let commits = try work.log.ancestors(of: heads + [position].compactMap(\.self))
     let merges = try work.connection.rows(

@@ -24,7 +24,7 @@ struct Merging {
   func mergeAll(branch: Int64) throws(ChangesetError) -> [LogRow] {
     try DefaultFills(work: work).keep()
     var queue = MergeQueue()
-    for head in try work.heads.joinable(ofBranch: branch) {
+    for head in try work.branchHeads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       // What this version of the app does not know it does not merge.
       guard try work.knows(row) else { continue }
@@ -58,7 +58,7 @@ struct Merging {
   /// What is asked before heads of a branch can be merged.
   func questions(branch: Int64) throws(ChangesetError) -> [ContestedRow] {
     var queue = MergeQueue()
-    for head in try work.heads.joinable(ofBranch: branch) {
+    for head in try work.branchHeads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       guard try work.knows(row) else { continue }
       queue.add(row.id, generation: row.generation)

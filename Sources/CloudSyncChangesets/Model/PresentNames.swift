@@ -41,11 +41,14 @@ package struct PresentNames: Sendable, Hashable {
   /// - Parameters:
   ///   - delta: The changes.
   ///   - gone: The columns that it has dropped, by table.
+  ///   - filled: What a row, under the present names, is with what it held in columns that came later, by the table's
+  ///     present name.
   /// - Returns: The changes.
   /// - Throws: That rows of a table do not follow those under its former name.
   func renamed(
     migration delta: StateDelta,
-    gone: [String: [String]]
+    gone: [String: [String]],
+    filled: (RowDelta, String) -> RowDelta
   ) throws(ByteFault) -> StateDelta {
     var result = DeltaFold()
     // What was dropped under the former name comes before what has taken its place.
@@ -63,6 +66,7 @@ package struct PresentNames: Sendable, Hashable {
         renamed.fills.removeAll { $0 == fill }
       }
       renamed.rows = table.rows.compactMap { self.renamed($0, of: name, joining: pairs) }
+        .map { filled($0, name) }
       try result.add(StateDelta(tables: [renamed]))
     }
     return result.result

@@ -12,7 +12,7 @@ struct Branches {
     let position = try work.heads.position()
     let hidden = try hidden()
     var heads: [Int64: [ChangesetID]] = [position.branch: []]
-    for head in try work.heads.heads() {
+    for head in try work.branchHeads.heads() {
       if let id = try work.log.id(seq: head.seq) { heads[head.branch, default: []].append(id) }
     }
     var branches: [Branch] = []
@@ -105,7 +105,7 @@ struct Branches {
     let number = try work.dictionaries.number(ofName: name)
     if let number, try all().contains(where: { $0.name.hasSameBytes(as: name) }) { return number }
     if let number, try hidden().contains(name),
-      let end = try work.heads.heads(ofBranch: number).first
+      let end = try work.branchHeads.heads(ofBranch: number).first
     {
       throw ChangesetError(
         .noSuchBranch,
@@ -120,10 +120,10 @@ struct Branches {
   func head(of name: String) throws(ChangesetError) -> (branch: Int64, seq: Int64?) {
     let position = try work.heads.position()
     let number = try number(name: name)
-    var heads = try work.heads.heads(ofBranch: number)
+    var heads = try work.branchHeads.heads(ofBranch: number)
     if heads.count > 1 {
       // What does not go on from the horizon waits for a rebase, which nobody can do who cannot go to the branch.
-      let joinable = try work.heads.joinable(ofBranch: number)
+      let joinable = try work.branchHeads.joinable(ofBranch: number)
       let known = try knownHeads(ofBranch: number)
       // What a newer app has made waits for an update, and for nothing else.
       let near = known.filter { head in joinable.contains { $0.seq == head.seq } }
@@ -142,7 +142,7 @@ struct Branches {
   /// The heads of a branch that rows can be taken to with the tables here, also those that wait for a rebase.
   func knownHeads(ofBranch branch: Int64) throws(ChangesetError) -> [Heads.Head] {
     let waiting = try work.heads.beside().filter { $0.branch == branch }
-    return try (work.heads.joinable(ofBranch: branch) + waiting)
+    return try (work.branchHeads.joinable(ofBranch: branch) + waiting)
       .filtered { (head) throws(ChangesetError) in
         try work.knows(work.log.row(head.seq))
       }
@@ -175,7 +175,8 @@ struct Branches {
   /// The heads of the branch of a position that descend from it.
   func descendants(of position: Heads.Position) throws(ChangesetError) -> [LogRow] {
     var found: [LogRow] = []
-    for head in try work.heads.joinable(ofBranch: position.branch) where head.seq != position.seq {
+    for head in try work.branchHeads.joinable(ofBranch: position.branch)
+    where head.seq != position.seq {
       guard try work.log.isAncestor(ancestor: position.seq, of: head.seq) else { continue }
       found.append(try work.log.row(head.seq))
     }

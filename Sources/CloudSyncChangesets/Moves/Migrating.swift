@@ -58,7 +58,7 @@ struct Migrating {
   private func isBeyond(branch: Int64, _ work: HistoryWork) throws(ChangesetError) -> Bool {
     let branches = Branches(work: work)
     guard try branches.knownHeads(ofBranch: branch).isEmpty else { return false }
-    return try work.heads.joinable(ofBranch: branch).isEmpty == false
+    return try work.branchHeads.joinable(ofBranch: branch).isEmpty == false
   }
 
   /// Makes the rows in the new tables those of the commit that is checked out, or, where it has what these lack, those of
@@ -81,7 +81,7 @@ struct Migrating {
   /// Makes HEAD the latest head of a branch that the tables can have; its rows are laid next.
   private func goToHead(of position: Heads.Position, in work: HistoryWork) throws(ChangesetError) {
     var known: [LogRow] = []
-    for head in try work.heads.joinable(ofBranch: position.branch) {
+    for head in try work.branchHeads.joinable(ofBranch: position.branch) {
       let row = try work.log.row(head.seq)
       if try work.knows(row) { known.append(row) }
     }

@@ -37,12 +37,12 @@ struct HistoryWalk {
   }
 
   private func starts(query: LogQuery) throws(ChangesetError) -> [Int64] {
-    if query.isOfAllBranches { return try work.heads.heads().map(\.seq) }
+    if query.isOfAllBranches { return try work.branchHeads.heads().map(\.seq) }
     if let name = query.branch {
       guard let branch = try work.dictionaries.number(ofName: name) else {
         throw ChangesetError(.noSuchBranch, "there is no branch “\(name)”")
       }
-      return try work.heads.heads(ofBranch: branch).map(\.seq)
+      return try work.branchHeads.heads(ofBranch: branch).map(\.seq)
     }
     return try RevisionSearch(work: work).number(revision: query.revision ?? .head).map { [$0] }
       ?? []

@@ -46,7 +46,7 @@ struct RevisionSearch {
 
   private func headOfBranch(name: String) throws(ChangesetError) -> Int64? {
     guard let branch = try work.dictionaries.number(ofName: name) else { return nil }
-    let heads = try work.heads.heads(ofBranch: branch)
+    let heads = try work.branchHeads.heads(ofBranch: branch)
     guard heads.count < 2 else {
       throw ChangesetError(
         .unmerged,

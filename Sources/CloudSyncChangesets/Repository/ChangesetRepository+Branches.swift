@@ -156,7 +156,7 @@ extension ChangesetRepository {
   package func unreadableHead() throws(ChangesetError) -> ChangesetError? {
     try read { (work) throws(ChangesetError) in
       let branch = try work.heads.position().branch
-      for head in try work.heads.heads(ofBranch: branch) {
+      for head in try work.branchHeads.heads(ofBranch: branch) {
         let row = try work.log.row(head.seq)
         do throws(ChangesetError) { try work.checkKnown(row) } catch { return error }
       }

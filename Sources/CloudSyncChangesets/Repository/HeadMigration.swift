@@ -42,7 +42,7 @@ struct HeadMigration {
       """
     ) { (seq: $0.integer(0), schema: $0.integer(1)) }
     var waiting: [Int64] = []
-    for candidate in try work.heads.joinable(ofBranch: number) where candidate.seq != head {
+    for candidate in try work.branchHeads.joinable(ofBranch: number) where candidate.seq != head {
       let schema = try work.log.row(candidate.seq).schema
       if try work.knows(schema: schema) { continue }
       for parent in left where parent.schema == schema {

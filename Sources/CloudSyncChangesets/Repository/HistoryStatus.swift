@@ -9,7 +9,7 @@ struct HistoryStatus {
   func status() throws(ChangesetError) -> ChangesetStatus {
     let position = try work.heads.position()
     var heads: [ChangesetID] = []
-    for head in try work.heads.joinable(ofBranch: position.branch) {
+    for head in try work.branchHeads.joinable(ofBranch: position.branch) {
       if let id = try work.log.id(seq: head.seq) { heads.append(id) }
     }
     let count = { (sql: String) throws(ChangesetError) -> Int in

@@ -58,8 +58,8 @@ extension Heads {
     try stored(ofBranch: branch).filter { !$0.isBeginning }.map(\.seq)
   }
 
-  /// The heads of a branch, or of all, that can be merged and gone to: those that are not beside the horizon.
-  func joinable(ofBranch branch: Int64? = nil) throws(ChangesetError) -> [Head] {
+  /// The heads of a branch that are not beside the horizon.
+  func joinable(ofBranch branch: Int64) throws(ChangesetError) -> [Head] {
     let beside = try numbersBeside()
     return try heads(ofBranch: branch).filter { !beside.contains($0.seq) }
   }

@@ -19,7 +19,7 @@ final class SchemaUpgrade {
   ) throws(ChangesetError) {
     self.names = names
     dictionaries = Dictionaries(connection: connection)
-    let all = try Fills.read(connection)
+    let all = try Fills.read(connection).renamed(by: names)
     fills = schema.map { all.restricted(to: $0) } ?? all
   }
 
@@ -48,10 +48,13 @@ final class SchemaUpgrade {
       guard let present = after.table(table.name) else { continue }
       gone[table.name] = table.columns.map(\.name).filter { present.column($0) == nil }
     }
-    let renamed = try reading("a migration") { () throws(ByteFault) in
-      try names.renamed(migration: delta, gone: gone)
+    let (lacked, lacking) = (try missing(in: former), try missing(in: schema))
+    return try reading("a migration") { () throws(ByteFault) in
+      try names.renamed(migration: delta, gone: gone) { row, table in
+        // It takes away what the former schema had, and puts down what the present one has.
+        row.filled(with: (row.kind == .delete ? lacked : lacking)[table] ?? [])
+      }
     }
-    return try filled(delta: renamed, from: schema)
   }
 
   private func filled(delta: StateDelta, from schema: Int64) throws(ChangesetError) -> StateDelta {
@@ -108,6 +111,20 @@ extension RowDelta {
 }
 
 extension Fills {
+  /// The same by what tables and columns are called now; what is called so itself comes first.
+  fileprivate func renamed(by names: PresentNames) -> Fills {
+    if names.isEmpty { return self }
+    var result = self
+    for table in tables.keys.sortedByBytes() {
+      let present = names.table(table)
+      for (column, value) in (tables[table] ?? [:]).sorted(by: { $0.key.precedesByBytes($1.key) }) {
+        let fill = TableDelta.Fill(column: names.column(column, of: present), value: value)
+        _ = result.add(fill, of: present)
+      }
+    }
+    return result
+  }
+
   /// Those of columns that a schema has.
   func restricted(to schema: SchemaDescription) -> Fills {
     var result = Fills()

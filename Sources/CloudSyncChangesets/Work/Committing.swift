@@ -169,9 +169,16 @@ extension HistoryWork {
     }
   }
 
-  /// Whether a schema is one that a migration to a known one has left behind.
+  /// Whether a schema is one that migrations to a known one have left behind.
   func isLeft(schema: Int64) throws(ChangesetError) -> Bool {
-    for later in try log.schemas(madeOf: schema) where try knows(schema: later) { return true }
+    var open = [schema]
+    var seen: Set<Int64> = [schema]
+    while let next = open.popLast() {
+      for later in try log.schemas(madeOf: next) where seen.insert(later).inserted {
+        if try knows(schema: later) { return true }
+        open.append(later)
+      }
+    }
     return false
   }
 

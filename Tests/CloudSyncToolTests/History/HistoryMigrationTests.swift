@@ -89,6 +89,36 @@ struct HistoryMigrationTests {
     }
   }
 
+  @Test("A merge that nobody has gone to before the migration holds up nobody")
+  func mergeLeftBehind() throws {
+    try withCopies("mergeLeftBehind", schema: Self.table) { bench in
+      try bench.sql("a.db", "UPDATE t SET a = 2")
+      expectDone(bench, "sync", "@a.db", "--cloud", "@h")
+      try bench.sql("b.db", "UPDATE t SET b = 2")
+      expectDone(bench, "commit", "@b.db")
+      try bench.sql("b.db", "INSERT INTO t VALUES('y', 3, 3)")
+      expectDone(bench, "fetch", "@b.db", "--cloud", "@h")
+      expectDone(bench, "merge", "@b.db")
+      for copy in ["a.db", "b.db"] {
+        for name in ["c", "d"] {
+          let former = name == "c" ? "b" : "c"
+          try bench.sql(copy, "ALTER TABLE t RENAME COLUMN \(former) TO \(name)")
+          expectDone(bench, "rescan", "@" + copy)
+          if copy == "a.db" { expectDone(bench, "sync", "@a.db", "--cloud", "@h") }
+        }
+        expectDone(bench, "commit", "@" + copy)
+      }
+      #expect(try rows(bench, "SELECT * FROM t ORDER BY id") == ["'x'|2|2", "'y'|3|3"])
+      // Nor does it keep anybody from a branch, its name, or a copy of the newest tables.
+      expectDone(bench, "clone", "@c.db", "--cloud", "@h")
+      #expect(try bench.sql("c.db", "SELECT d FROM t ORDER BY id") == ["2", "3"])
+      expectDone(bench, "branch", "@c.db", "other")
+      expectDone(bench, "switch", "@c.db", "other")
+      expectDone(bench, "show", "@c.db", "main")
+      expectDone(bench, "branch", "@c.db", "main", "--delete")
+    }
+  }
+
   /// A column with a constant, which has another name then, or goes, in a table that has another name later.
   private enum Step: String {
     case adding = "ALTER TABLE t ADD COLUMN y DEFAULT 'd'"
