@@ -225,6 +225,16 @@ enum HistoryConnection {
       NewFolder.removeTemporary(at: folder)
       complete(files: [target.path] + (ServerPlace.isAddress(cloud.name) ? [] : [cloud.name]))
     }
-    return try CallingThread.run { try await body(remote, repository) }
+    var hasExplained = false
+    return try CallingThread.run {
+      // It has not answered as it should a few times in a row.
+      guard !hasExplained, remote.session.state.retryCount > 1,
+        let error = remote.session.state.lastRetryError
+      else { return }
+      hasExplained = true
+      target.console.note("waiting for \(cloud.name), until Ctrl-C: \(Words.line("\(error)"))")
+    } _: {
+      try await body(remote, repository)
+    }
   }
 }

@@ -7,7 +7,14 @@ import Dispatch
 /// all of them did, none would go on. So the steps of the work run on the thread that waits.
 enum CallingThread {
   /// Runs the body to its end, and returns or throws what it does.
+  ///
+  /// - Parameters:
+  ///   - look: Called on this thread every half second in which there is nothing to do.
+  ///   - body: The work.
+  /// - Returns: What the body gives.
+  /// - Throws: What the body throws.
   static func run<Value: Sendable>(
+    whileWaiting look: () -> Void = {},
     _ body: @escaping @Sendable () async throws -> Value
   ) throws -> Value {
     let result = Locked<Result<Value, any Error>?>(nil)
@@ -22,7 +29,7 @@ enum CallingThread {
         await work()
         steps.end()
       }
-      steps.run()
+      steps.run(whileWaiting: look)
     } else {
       // These systems run every task in their pool, of which a tool's own thread is none.
       let done = DispatchSemaphore(value: 0)
@@ -30,13 +37,15 @@ enum CallingThread {
         await work()
         done.signal()
       }
-      done.wait()
+      while done.wait(timeout: .now() + Self.pause) == .timedOut { look() }
     }
     guard let outcome = result.withLock({ $0 }) else {
       throw ToolError.failure("the work has ended without a result")
     }
     return try outcome.get()
   }
+
+  private static let pause = DispatchTimeInterval.milliseconds(500)
 
   /// What a task has to do next, until it has ended.
   @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
@@ -63,7 +72,7 @@ enum CallingThread {
     /// Runs one step after another on this thread.
     ///
     /// Steps that come after the end still run.
-    func run() {
+    func run(whileWaiting look: () -> Void) {
       while true {
         let (jobs, isOver) = state.withLock { state in
           let jobs = state.jobs
@@ -72,7 +81,8 @@ enum CallingThread {
         }
         if isOver { return }
         for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
-        if jobs.isEmpty { signal.wait() }
+        guard jobs.isEmpty else { continue }
+        if signal.wait(timeout: .now() + CallingThread.pause) == .timedOut { look() }
       }
     }
   }
