@@ -98,7 +98,12 @@ struct Committing {
   }
 
   /// Writes a commit into the log, if it is not there yet, and no head.
+  ///
+  /// - Throws: That it goes on from what the tables here cannot have: what they lack would be gone for everybody.
   func store(commit: Commit, parents: [LogRow?]) throws(ChangesetError) -> LogRow {
+    if commit.header.kind != .migration {
+      for parent in parents.compactMap({ $0 }) { try work.checkKnown(parent) }
+    }
     let body = CommitWriter.body(of: commit)
     guard body.count <= Self.largestBody else {
       throw ChangesetError(

@@ -72,7 +72,10 @@ extension ChangesetDevice {
         }
       }
     history.withLock { $0.version = version }
-    try takeUp(database)
+    do { try takeUp(database) } catch {
+      // A statement has failed, as it does once; an app whose history cannot be read does it once more.
+      try takeUp(database)
+    }
   }
 
   /// Has the history take up the tables as they are.
