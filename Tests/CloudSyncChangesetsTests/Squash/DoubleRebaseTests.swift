@@ -1,6 +1,7 @@
 import CloudSyncChangesets
 import CloudSyncLocalCloud
 import CloudSyncSQLite
+import CloudSyncSQLiteSupport
 import Testing
 
 /// Copies that put the same commits on top of a squashed history, each with others, or twice over.
@@ -63,6 +64,33 @@ import Testing
     try await SquashBench.settle([one, other, desk])
     #expect(try Self.score(desk) == ["\(5 * commits + 110)"])
     #expect(try desk.repository.verify().problems == [])
+    try await desk.expectClone()
+  }
+
+  private static func update(_ bench: SquashBench) throws {
+    try ChangesetRepository.migrate(bench.bench.database, options: HistoryBench.options()) {
+      try SQLiteConnection(borrowing: $0).execute("ALTER TABLE people ADD COLUMN size DEFAULT 3")
+    }
+  }
+
+  /// What an older app goes on from was put on top by a newer one, with a column that the older app lacks.
+  @Test func anOlderAppTakesNoColumnAway() async throws {
+    let (desk, one, other) = try await Self.left(["\(Self.add)5 WHERE id = 'p2'"])
+    try other.bench.commit("\(Self.add)100 WHERE id = 'p2'")
+    try Self.update(one)
+    try one.bench.commit("UPDATE people SET size = 9 WHERE id = 'p2'")
+    _ = try await Self.rebase(one)
+    try await one.remote.sync()
+    #expect(await SquashBench.code { try await other.remote.sync() } == .behindHorizon)
+    #expect(await SquashBench.code { try await other.remote.rebase() } == .needsUpgrade)
+
+    for bench in [other, desk] { try Self.update(bench) }
+    _ = try await Self.rebase(other)
+    try await SquashBench.settle([other, one, desk])
+    for bench in [desk, one, other] {
+      let row = try bench.rows("SELECT score, size FROM people WHERE id = 'p2'")
+      #expect(row == ["105, 9"])
+    }
     try await desk.expectClone()
   }
 
