@@ -14,7 +14,7 @@ struct SimulationTests {
 
   @Test(
     "Databases are equal where nothing goes wrong",
-    arguments: SuiteSize.some(2, of: Array(UInt64(1)...6))
+    arguments: SuiteSize.some(1, of: Array(UInt64(1)...6))
   )
   func withoutFaults(seed: UInt64) {
     var options = Self.options(seed)
@@ -30,7 +30,8 @@ struct SimulationTests {
     arguments: SuiteSize.some(1, of: [4, 1])
   )
   func isDeterministic(seed: UInt64) {
-    let outcome = Simulation<SQLiteDevice>(Self.options(seed)).runTwice()
+    let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: SuiteSize.count(15, long: 30)))
+      .runTwice()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
     #expect(outcome.logs.count >= 3)
@@ -38,7 +39,7 @@ struct SimulationTests {
 
   @Test(
     "A cloud that is put back unnoticed has everything again in the end",
-    arguments: SuiteSize.some(2, of: Array(UInt64(1)...60))
+    arguments: SuiteSize.some(1, of: Array(UInt64(1)...60))
   )
   func storeRestored(seed: UInt64) throws {
     var options = Self.options(seed)

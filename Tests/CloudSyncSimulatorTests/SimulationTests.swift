@@ -13,7 +13,7 @@ struct SimulationTests {
 
   @Test(
     "Devices converge whatever goes wrong",
-    arguments: 1...UInt64(SuiteSize.count(4, long: 24))
+    arguments: 1...UInt64(SuiteSize.count(2, long: 24))
   )
   func converges(seed: UInt64) {
     let outcome = Simulation<NotesDevice>(Self.options(seed)).run()
@@ -25,7 +25,7 @@ struct SimulationTests {
   @Test(
     "Seeds that have found something stay well",
     arguments: SuiteSize.some(
-      3,
+      2,
       of: [UInt64(5), 25, 27, 105, 155, 1097, 1_002_607, 3_002_121, 5_003_856, 5_295_858]
     )
   )

@@ -16,4 +16,16 @@ package enum SuiteSize {
     if isLong || cases.count <= count { return cases }
     return (0..<count).map { cases[$0 * cases.count / count] }
   }
+
+  /// So many pairs of a case of each list, from all over both; in the long run each with each.
+  package static func pairs<One, Other>(
+    _ count: Int,
+    _ ones: [One],
+    _ others: [Other]
+  ) -> [(One, Other)] {
+    if isLong || ones.count * others.count <= count {
+      return ones.flatMap { one in others.map { (one, $0) } }
+    }
+    return (0..<count).map { (ones[$0 * ones.count / count], others[$0 % others.count]) }
+  }
 }

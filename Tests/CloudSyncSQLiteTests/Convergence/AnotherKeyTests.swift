@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("What is known of the rows of a table that gets another key")
@@ -121,8 +122,7 @@ struct AnotherKeyTests {
 
   @Test(
     "What the migration itself sets outranks what was known before, and no edit",
-    arguments: Change.allCases,
-    [true, false]
+    arguments: SuiteSize.pairs(3, Change.allCases, [true, false])
   )
   func setByMigration(change: Change, isFirst: Bool) throws {
     let sql = "\(change.sql); UPDATE notes SET title = title || '!' WHERE id <> 'c'"

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Rows that are edited, deleted and made again on several devices")
@@ -56,8 +57,7 @@ struct LifeTests {
 
   @Test(
     "An older deletion does not end a row that was made anew since, whoever syncs last",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [DeletePolicy.deleteWins, .editWins], [true, false])
   )
   func madeAgain(deletes: DeletePolicy, deleterIsLast: Bool) throws {
     let (bench, mac, phone) = try pair(deletes)

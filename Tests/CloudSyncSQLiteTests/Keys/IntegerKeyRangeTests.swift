@@ -127,8 +127,11 @@ struct IntegerKeyRangeTests {
 
   @Test(
     "Rows that a file and its copy were given under one key become two, each with what refers to it",
-    arguments: [true, false],
-    ["", " ON DELETE CASCADE ON UPDATE CASCADE", " ON DELETE RESTRICT ON UPDATE RESTRICT"]
+    arguments: SuiteSize.pairs(
+      3,
+      [true, false],
+      ["", " ON DELETE CASCADE ON UPDATE CASCADE", " ON DELETE RESTRICT ON UPDATE RESTRICT"]
+    )
   )
   func copiedFile(originalIsFirst: Bool, actions: String) throws {
     let folder = try TestFolder("copied-keys")

@@ -81,7 +81,7 @@ struct MigrationOrderTests {
 
   @Test(
     "All end with the same rows and histories that are sound",
-    arguments: 0..<SuiteSize.count(8, long: 200)
+    arguments: 0..<SuiteSize.count(3, long: 200)
   )
   func anyOrder(seed: Int) throws {
     // A column is added and its table renamed in one step on one copy, and in two on the other.
