@@ -30,8 +30,11 @@ struct LifeTests {
   /// All orders in which an edit and a deletion are made and come to the cloud.
   @Test(
     "An edit and a deletion: all devices have the same, as the policy says",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [(editIsFirst: true, macIsFirst: true), (true, false), (false, true), (false, false)]
+    arguments: SuiteSize.pairs(
+      4,
+      [DeletePolicy.deleteWins, .editWins],
+      [(editIsFirst: true, macIsFirst: true), (true, false), (false, true), (false, false)]
+    )
   )
   func editAndDeletion(
     deletes: DeletePolicy,

@@ -113,7 +113,7 @@ struct ReplacedByKeyTests {
 
   @Test(
     "A row is replaced too whose newer version waits beside its table",
-    arguments: replacements
+    arguments: SuiteSize.some(2, of: replacements)
   )
   func waitingVersion(statements: String) throws {
     let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v TEXT, w TEXT, CHECK(v <> w))"
@@ -157,7 +157,10 @@ struct ReplacedByKeyTests {
     }
   }
 
-  @Test("A row is replaced too that was there before the first sync", arguments: replacements)
+  @Test(
+    "A row is replaced too that was there before the first sync",
+    arguments: SuiteSize.some(2, of: replacements)
+  )
   func foundRow(statements: String) throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["t"])
     let rows = "INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')"

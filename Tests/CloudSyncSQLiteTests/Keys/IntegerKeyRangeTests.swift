@@ -52,7 +52,7 @@ struct IntegerKeyRangeTests {
 
   @Test(
     "Rows that devices insert without each other never share a key",
-    arguments: 1...UInt64(SuiteSize.count(3, long: 100))
+    arguments: 1...UInt64(SuiteSize.count(2, long: 100))
   )
   func random(seed: UInt64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
