@@ -11,7 +11,7 @@ struct RecordCodingTests {
 
   @Test(
     "Random models come back equal, whatever the options",
-    arguments: 0..<UInt64(SuiteSize.count(80, long: 200))
+    arguments: 0..<UInt64(SuiteSize.count(30, long: 200))
   )
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

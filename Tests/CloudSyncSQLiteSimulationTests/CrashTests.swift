@@ -9,10 +9,10 @@ struct CrashTests {
   private static let undisturbed = Result { try CrashScript().run(nil, at: 0).rows }
 
   /// So many parts, so that they run side by side.
-  private static let parts = 4
+  private static let parts = SuiteSize.count(2, long: 4)
 
   /// How far apart the statements are that are tried.
-  private static let stride = SuiteSize.count(330, long: 1)
+  private static let stride = SuiteSize.count(990, long: 1)
 
   @Test("The script's end without a fault is what both devices want")
   func withoutFault() throws {

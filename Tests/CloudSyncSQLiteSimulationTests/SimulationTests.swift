@@ -14,7 +14,7 @@ struct SimulationTests {
 
   @Test(
     "Databases are equal where nothing goes wrong",
-    arguments: SuiteSize.some(2, of: Array(UInt64(1)...6))
+    arguments: SuiteSize.few(1, of: Array(UInt64(1)...6))
   )
   func withoutFaults(seed: UInt64) {
     var options = Self.options(seed)
@@ -27,10 +27,11 @@ struct SimulationTests {
 
   @Test(
     "The same seed gives the same logs byte for byte, in memory and in files",
-    arguments: SuiteSize.some(1, of: [4, 1])
+    arguments: SuiteSize.few(1, of: [4, 1])
   )
   func isDeterministic(seed: UInt64) {
-    let outcome = Simulation<SQLiteDevice>(Self.options(seed)).runTwice()
+    let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: SuiteSize.count(15, long: 30)))
+      .runTwice()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
     #expect(outcome.logs.count >= 3)
@@ -38,7 +39,7 @@ struct SimulationTests {
 
   @Test(
     "A cloud that is put back unnoticed has everything again in the end",
-    arguments: SuiteSize.some(2, of: Array(UInt64(1)...60))
+    arguments: SuiteSize.few(1, of: Array(UInt64(1)...60))
   )
   func storeRestored(seed: UInt64) throws {
     var options = Self.options(seed)
@@ -63,7 +64,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds in which a cloud that was put back had broken a rule keep it",
-    arguments: SuiteSize.some(1, of: [(205, 40), (261, 40), (261, 12)] as [(UInt64, Int)])
+    arguments: SuiteSize.few(1, of: [(205, 40), (261, 40), (261, 12)] as [(UInt64, Int)])
   )
   func formerRestorations(seed: UInt64, edits: Int) throws {
     // A fetch of everything had come before the token was shown, and had told that rows were gone.
@@ -76,7 +77,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // What a device had edited before it deleted the row was looked for under the key that another had given the row.
@@ -149,7 +150,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the larger world that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // What was added to a counter after its table was made anew, before it was captured again, was not sent.
@@ -216,7 +217,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where records are removed that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // The checkers heard of sessions that a device had let go of, and took a copied file's page for its own.
@@ -241,7 +242,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where the cloud denies records that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // A look-up met a zone that had been made anew, and an edit was lost with its row.
@@ -283,7 +284,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where rows are given keys that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // A row that nothing but an edit of a dropped column kept was made anew, over the edits of others.
@@ -317,7 +318,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the whole world that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // Two engines that knew of different former lives told of one move otherwise, and wrote over each other for ever.
@@ -352,7 +353,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where engines send only some rows that broke a rule once keep it",
-    arguments: SuiteSize.some(
+    arguments: SuiteSize.few(
       1,
       of: [
         // The checker took a tombstone with its columns for a row.

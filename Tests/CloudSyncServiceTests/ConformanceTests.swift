@@ -31,8 +31,7 @@ struct ConformanceTests {
 
   @Test(
     "Client and service do what handlers must do",
-    arguments: OperationHandlerConformance.all.indices,
-    [false, true]
+    arguments: SuiteSize.pairs(20, Array(OperationHandlerConformance.all.indices), [false, true])
   )
   func clientAndService(index: Int, isAtomic: Bool) async throws {
     let check = OperationHandlerConformance.all[index]
@@ -74,7 +73,7 @@ struct ConformanceTests {
 
   @Test(
     "A handler behind the codec does what handlers must do",
-    arguments: OperationHandlerConformance.all.indices
+    arguments: SuiteSize.some(20, of: Array(OperationHandlerConformance.all.indices))
   )
   func loopback(index: Int) async throws {
     let check = OperationHandlerConformance.all[index]
@@ -96,7 +95,7 @@ struct ConformanceTests {
 
   @Test(
     "Client and service over a file do what handlers must do",
-    arguments: OperationHandlerConformance.all.indices
+    arguments: SuiteSize.some(6, of: Array(OperationHandlerConformance.all.indices))
   )
   func file(index: Int) async throws {
     let folder = FileManager.default.temporaryDirectory.path

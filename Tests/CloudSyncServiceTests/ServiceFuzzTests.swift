@@ -141,7 +141,7 @@ struct ServiceFuzzTests {
     var random = SplitMix64(seed: isFile ? 21 : 22)
     var statuses: [Int: Int] = [:]
     var writes = 0
-    for round in 0..<SuiteSize.count(isFile ? 600 : 1_500, long: 100_000) {
+    for round in 0..<SuiteSize.count(isFile ? 600 : 900, long: 100_000) {
       let before = try target.contents()
       let (path, body) = Self.request(&random, before)
       let sent = random.next() % 8 == 0 ? body : Self.changed(body, &random)

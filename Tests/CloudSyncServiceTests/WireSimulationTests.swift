@@ -16,7 +16,7 @@ private struct WireMutation: SimulationMutation {
 struct WireSimulationTests {
   @Test(
     "Devices converge whatever goes wrong, through JSON both ways",
-    arguments: 1...UInt64(SuiteSize.count(4, long: 2000))
+    arguments: 1...UInt64(SuiteSize.count(2, long: 2000))
   )
   func converges(seed: UInt64) {
     var options = SimulationOptions(seed: seed)

@@ -13,7 +13,7 @@ struct SimulationTests {
 
   @Test(
     "Devices converge whatever goes wrong",
-    arguments: 1...UInt64(SuiteSize.count(4, long: 24))
+    arguments: 1...UInt64(SuiteSize.count(2, long: 24))
   )
   func converges(seed: UInt64) {
     let outcome = Simulation<NotesDevice>(Self.options(seed)).run()
@@ -24,8 +24,8 @@ struct SimulationTests {
 
   @Test(
     "Seeds that have found something stay well",
-    arguments: SuiteSize.some(
-      3,
+    arguments: SuiteSize.few(
+      2,
       of: [UInt64(5), 25, 27, 105, 155, 1097, 1_002_607, 3_002_121, 5_003_856, 5_295_858]
     )
   )
@@ -37,7 +37,7 @@ struct SimulationTests {
 
   @Test(
     "Devices see that a cloud was put back, also where they have saved since they fetched",
-    arguments: SuiteSize.some(2, of: [UInt64(14), 36, 270, 3, 4, 5])
+    arguments: SuiteSize.few(2, of: [UInt64(14), 36, 270, 3, 4, 5])
   )
   func storeRestored(seed: UInt64) throws {
     var options = SimulationOptions(seed: seed)
@@ -68,7 +68,7 @@ struct SimulationTests {
 
   @Test(
     "The same seed gives the same logs byte for byte, and each log re-runs",
-    arguments: SuiteSize.some(1, of: [UInt64(1), 2])
+    arguments: SuiteSize.few(1, of: [UInt64(1), 2])
   )
   func isDeterministic(seed: UInt64) {
     let outcome = Simulation<NotesDevice>(Self.options(seed, edits: 40)).runTwice()

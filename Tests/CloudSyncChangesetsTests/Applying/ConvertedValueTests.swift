@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -29,7 +30,12 @@ import Testing
     try HistoryBench(schema(type), replica: replica)
   }
 
-  @Test(arguments: [("INTEGER", "REAL"), ("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("REAL", "INT")])
+  @Test(
+    arguments: SuiteSize.some(
+      2,
+      of: [("INTEGER", "REAL"), ("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("REAL", "INT")]
+    )
+  )
   func aColumnsTypeChangesAndNobodyIsStuck(former: String, later: String) throws {
     let (one, other) = (try Self.bench(former, "desk"), try Self.bench(former, "phone"))
     try one.commit("INSERT INTO people VALUES('a', 'Ada', 1, 'n'), ('b', 'Bob', 2, NULL)")
@@ -324,7 +330,12 @@ import Testing
   }
 
   /// A column that gets another name and another type at once is the same one, where its values show it.
-  @Test(arguments: [("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("INTEGER", "REAL")])
+  @Test(
+    arguments: SuiteSize.some(
+      2,
+      of: [("TEXT", "INTEGER"), ("INTEGER", "TEXT"), ("INTEGER", "REAL")]
+    )
+  )
   func aNewNameAndANewTypeAtOnce(former: String, later: String) throws {
     for migrates in [false, true] {
       let (one, other) = (try Self.bench(former, "desk"), try Self.bench(former, "phone"))

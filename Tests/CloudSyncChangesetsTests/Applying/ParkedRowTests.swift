@@ -3,6 +3,7 @@ import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncChangesets
@@ -239,11 +240,16 @@ import Testing
   // MARK: Tables that are changed
 
   /// A parked row keeps its values under their new names, as the rows do that are in the tables.
-  @Test(arguments: [
-    "ALTER TABLE people RENAME COLUMN name TO called", "ALTER TABLE people RENAME TO folk",
-    "ALTER TABLE people ADD COLUMN size INTEGER DEFAULT 3",
-    "ALTER TABLE people RENAME COLUMN name TO called; ALTER TABLE people ADD COLUMN size DEFAULT 3",
-  ])
+  @Test(
+    arguments: SuiteSize.some(
+      2,
+      of: [
+        "ALTER TABLE people RENAME COLUMN name TO called", "ALTER TABLE people RENAME TO folk",
+        "ALTER TABLE people ADD COLUMN size INTEGER DEFAULT 3",
+        "ALTER TABLE people RENAME COLUMN name TO called; ALTER TABLE people ADD COLUMN size DEFAULT 3",
+      ]
+    )
+  )
   func aParkedRowIsMigratedAsOthersAre(change: String) throws {
     for (others, migrates) in [(0, true), (1, true), (1, false)] {
       let (free, strict) = try Self.benches()
@@ -270,7 +276,7 @@ import Testing
   }
 
   /// Whatever is done to rows in the place of parked ones before a commit, HEAD is what it was, and the rows are what was done.
-  @Test(arguments: 1...30)
+  @Test(arguments: SuiteSize.some(8, of: Array(1...30)))
   func rowsInThePlaceOfParkedOnes(seed: UInt64) throws {
     let (free, strict) = try Self.benches()
     try free.commit(

@@ -64,7 +64,7 @@ import Testing
     #expect(try phone.rows("SELECT id FROM \(parent)") == ["'y'"])
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(6, long: 200)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(3, long: 200)))
   func whateverIsEditedAllHaveTheSameRows(seed: UInt64) throws {
     let schema = Self.schema(
       parent: seed.isMultiple(of: 2) ? "a" : "m",

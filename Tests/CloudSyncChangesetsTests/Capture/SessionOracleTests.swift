@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(12, long: 400)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(4, long: 400)))
   func randomStatementsGiveTheChangesThatASessionGives(seed: UInt64) throws {
     let bench = try HistoryBench(Self.schema)
     let copy = try DatabaseFile(path: ":memory:", createsFile: true)

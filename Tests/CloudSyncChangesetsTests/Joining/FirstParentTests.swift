@@ -1,4 +1,5 @@
 import CloudSyncChangesets
+import CloudSyncTestSupport
 import Testing
 
 /// Which parent a merge's changes are against is the same on every replica.
@@ -11,7 +12,7 @@ import Testing
   }
 
   /// One app has a column with a default that the app of both commits lacks.
-  @Test(arguments: 0..<12)
+  @Test(arguments: SuiteSize.some(4, of: Array(0..<12)))
   func itDoesNotDependOnColumnsThatOnlyTheMergingAppHas(number: Int) throws {
     let one = try HistoryBench(Self.schema(""), replica: "one")
     let other = try HistoryBench(Self.schema(""), replica: "other")

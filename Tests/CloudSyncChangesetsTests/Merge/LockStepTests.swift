@@ -22,7 +22,7 @@ struct LockStepTests {
   }
 
   /// The seeds of each test.
-  private static let few = 0..<UInt64(SuiteSize.count(20, long: 3_000))
+  private static let few = 0..<UInt64(SuiteSize.count(10, long: 3_000))
 
   private struct LockStepCount {
     var different: [String] = []

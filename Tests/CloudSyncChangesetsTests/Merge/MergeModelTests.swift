@@ -46,7 +46,7 @@ struct MergeModelTests {
   /// The long run has 3,500 histories.
   @Test(arguments: [(3, 30, 2_500), (5, 60, 800), (8, 90, 200)])
   func historiesInWhichEachRowHasOneWriterLoseNothing(replicas: Int, steps: Int, runs: Int) {
-    let runs = SuiteSize.count(runs / 20, long: runs)
+    let runs = SuiteSize.count(runs / 40, long: runs)
     var options = ModelHistoryOptions(replicas: replicas, steps: steps, rows: 2 * replicas)
     options.valueCount = 2
     let outcome = run(0..<UInt64(runs), options)
@@ -80,7 +80,7 @@ struct MergeModelTests {
   func conflictsEndWithEqualHeads() {
     var options = ModelHistoryOptions(replicas: 4, steps: 50, hasOneWriter: false)
     options.columns = [.newest, .maximum]
-    let outcome = run(0..<UInt64(SuiteSize.count(30, long: 300)), options)
+    let outcome = run(0..<UInt64(SuiteSize.count(12, long: 300)), options)
     #expect(outcome.unsettled == [])
     // One exchange after the last merges, and then silence.
     #expect(outcome.rounds <= 2)
@@ -92,7 +92,7 @@ struct MergeModelTests {
     options.columns = [.counter, .newest]
     options.deletes = false
     var mergesWithTwoBases = 0
-    let seeds = SuiteSize.count(30, long: 300)
+    let seeds = SuiteSize.count(12, long: 300)
     for seed in 0..<UInt64(seeds) {
       let history = ModelHistory(seed: seed, options)
       history.run()
@@ -110,7 +110,7 @@ struct MergeModelTests {
 
   @Test(arguments: [2, 3, 4])
   func replicasWithUnlikePoliciesJoin(replicas: Int) {
-    let outcome = run(0..<UInt64(SuiteSize.count(25, long: 500)), rounds: 5, .unlike(replicas))
+    let outcome = run(0..<UInt64(SuiteSize.count(10, long: 500)), rounds: 5, .unlike(replicas))
     #expect(outcome.unsettled == [])
     #expect(outcome.rounds > 1)
   }

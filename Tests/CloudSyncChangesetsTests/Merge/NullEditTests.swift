@@ -73,7 +73,7 @@ import Testing
     return Dictionary(uniqueKeysWithValues: cells.map { ($0.column, $0.value) })
   }
 
-  @Test(arguments: 0..<UInt64(SuiteSize.count(300, long: 20_000)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(80, long: 20_000)))
   func theLatestEditOfEachColumnCounts(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let memory = MemoryHistory()
@@ -92,7 +92,7 @@ import Testing
   }
 
   /// A merge that brings the row to a side which lacks it tells how old its NULLs are.
-  @Test(arguments: 0..<UInt64(SuiteSize.count(300, long: 20_000)))
+  @Test(arguments: 0..<UInt64(SuiteSize.count(80, long: 20_000)))
   func aMergeKeepsTheTimeOfAnEditToNull(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let memory = MemoryHistory()

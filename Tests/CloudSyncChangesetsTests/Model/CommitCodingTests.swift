@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test func everyFlippedBitOfACommitIsRefused() throws {
-    for seed in 0..<SuiteSize.count(4, long: 200) {
+    for seed in 0..<SuiteSize.count(2, long: 200) {
       let commit = Self.commit(seed: UInt64(seed), isSmall: true)
       let (bytes, id) = (commit.canonicalBytes, commit.id)
       for bit in 0..<bytes.count * 8 {

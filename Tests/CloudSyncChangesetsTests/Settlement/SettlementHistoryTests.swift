@@ -6,7 +6,7 @@ import Testing
 /// Random histories of tables with every constraint: they end alike, hold, and lose nothing silently.
 @Suite
 struct SettlementHistoryTests {
-  private static let count = SuiteSize.count(10, long: 1_000)
+  private static let count = SuiteSize.count(8, long: 1_000)
 
   @Test
   func tablesWithEveryConstraintEndAlikeAndHold() throws {

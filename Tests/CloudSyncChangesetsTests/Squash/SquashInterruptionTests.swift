@@ -11,7 +11,7 @@ import Testing
 @Suite struct SquashInterruptionTests {
   @Test(arguments: [ChangingHandler.Break.before, .after])
   func aSquashGoesOnWhateverRequestFails(kind: ChangingHandler.Break) async throws {
-    for place in 0..<100 {
+    for place in stride(from: 0, to: 100, by: SuiteSize.count(3, long: 1)) {
       let cloud = LocalCloud()
       let bench = try HistoryBench(replica: "desk")
       let handler = ChangingHandler(RemoteBench.handler(cloud, device: "desk"))

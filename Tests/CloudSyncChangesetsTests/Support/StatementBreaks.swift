@@ -39,8 +39,8 @@ enum StatementBreaks {
     try work(reference.repository)
     let after = try state(reference)
     #expect(before != after)
-    // In the suite every ninth one.
-    for statement in stride(from: 1, through: 2_000, by: SuiteSize.count(9, long: 1)) {
+    // In the suite every twenty-fifth one.
+    for statement in stride(from: 1, through: 2_000, by: SuiteSize.count(25, long: 1)) {
       let bench = try HistoryBench()
       try prepare(bench)
       let database = BreakingDatabase(bench.database)

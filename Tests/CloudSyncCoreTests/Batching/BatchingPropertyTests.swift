@@ -74,7 +74,7 @@ struct BatchingPropertyTests {
 
   @Test(
     "The cloud ends as the edits say, and each operation completes once",
-    arguments: 0..<SuiteSize.count(30, long: 1_500)
+    arguments: 0..<SuiteSize.count(10, long: 1_500)
   )
   func endsAsSubmitted(seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))

@@ -29,7 +29,10 @@ struct PersistentQueueTests {
     return queue
   }
 
-  @Test("Behaves as an array, and kept versions do not change", arguments: UInt64(0)..<12)
+  @Test(
+    "Behaves as an array, and kept versions do not change",
+    arguments: SuiteSize.some(4, of: Array(UInt64(0)..<12))
+  )
   func modelBased(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var queue = PersistentQueue<Int>()

@@ -5,7 +5,7 @@ import Testing
 /// The twelve invariants of section F of the audit.
 @Suite("Invariants under random faults")
 struct InvariantTests {
-  static let seeds = Array(UInt64(0)..<UInt64(SuiteSize.count(8, long: 32)))
+  static let seeds = Array(UInt64(0)..<UInt64(SuiteSize.count(4, long: 32)))
 
   @Test(
     "Edits of one record are applied in submission order, whatever fails",

@@ -110,7 +110,7 @@ struct ThreadAndDeterminismTests {
 
   @Test("Two calls in a row keep their order on a live session, every time")
   func callsKeepOrder() async throws {
-    for round in 0..<SuiteSize.count(4, long: 20) {
+    for round in 0..<SuiteSize.count(2, long: 20) {
       let cloud = StubCloud()
       let session = Self.liveSession(cloud: cloud)
       if round % 2 == 0 { session.start() }

@@ -1,10 +1,14 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 /// The checks of the property tests, checked.
 @Suite("Mutants")
 struct MutantTests {
-  @Test("Every mistake is found within a few scripts", arguments: Mutant.allCases)
+  @Test(
+    "Every mistake is found within a few scripts",
+    arguments: SuiteSize.some(6, of: Mutant.allCases)
+  )
   func isFound(mutant: Mutant) {
     var tried = 0
     var found: String?

@@ -9,7 +9,7 @@ struct RestoreEverywhereTests {
 
   @Test("A process may end before or after the effects of any event", arguments: 0..<parts)
   func everyEvent(part: Int) {
-    var left = Scripts.count(of: 900) / Self.parts
+    var left = Scripts.count(of: SuiteSize.count(450, long: 900)) / Self.parts
     var seed = UInt64(200_000_000 + part * 1_000_000)
     while left > 0 {
       let plan = Self.plan(seed)

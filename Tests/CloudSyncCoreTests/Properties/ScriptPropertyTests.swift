@@ -1,4 +1,5 @@
 import CloudSyncCore
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Promises under random scripts")
@@ -7,7 +8,7 @@ struct ScriptPropertyTests {
 
   @Test("Every promise holds under random calls, faults and restores", arguments: 0..<parts)
   func randomScripts(part: Int) {
-    for number in 0..<Scripts.count(of: 1_800) / Self.parts {
+    for number in 0..<Scripts.count(of: SuiteSize.count(900, long: 1_800)) / Self.parts {
       let seed = UInt64(part * 1_000_000 + number)
       if let only = Scripts.only, only != seed { continue }
       if let report = Scripts.check(ScriptPlan(seed: seed, stepCount: 40)) {

@@ -9,6 +9,9 @@ import Testing
 /// `CLOUDSYNC_FUZZ=100000` has that many logs tried, `CLOUDSYNC_FUZZ_SEED` says from which seed on.
 @Suite("Fuzzed logs")
 struct FuzzTests {
+  /// The logs that are damaged, made once.
+  private static let corpus = Result { try FuzzCorpus.make() }
+
   private static func setting(_ name: String, _ standard: UInt64) -> UInt64 {
     ProcessInfo.processInfo.environment[name].flatMap(UInt64.init) ?? standard
   }
@@ -18,8 +21,8 @@ struct FuzzTests {
     arguments: 0..<UInt64(4)
   )
   func mutations(part: UInt64) throws {
-    let corpus = try FuzzCorpus.make()
-    let count = Self.setting("CLOUDSYNC_FUZZ", UInt64(SuiteSize.count(120, long: 100_000))) / 4
+    let corpus = try Self.corpus.get()
+    let count = Self.setting("CLOUDSYNC_FUZZ", UInt64(SuiteSize.count(60, long: 100_000))) / 4
     let first = Self.setting("CLOUDSYNC_FUZZ_SEED", 0) + part * count
     var opened = 0
     var salvaged = 0
@@ -42,7 +45,7 @@ struct FuzzTests {
   @Test("The logs that are damaged are sound, and come by most kinds of events")
   func corpus() throws {
     var names: Set<String> = []
-    for lines in try FuzzCorpus.make() {
+    for lines in try Self.corpus.get() {
       let log = try EventLog(bytes: LineForm.log(lines))
       #expect(log.mismatch == nil && log.hasEnded && log.warnings == [])
       try log.forEachStep { (step) throws(LogError) in

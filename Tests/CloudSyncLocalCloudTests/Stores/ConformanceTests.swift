@@ -7,8 +7,11 @@ import Testing
 struct ConformanceTests {
   @Test(
     "A local cloud does what handlers must do",
-    arguments: OperationHandlerConformance.all.indices,
-    StoreKind.allCases
+    arguments: SuiteSize.pairs(
+      20,
+      Array(OperationHandlerConformance.all.indices),
+      StoreKind.allCases
+    )
   )
   func localCloudConforms(index: Int, kind: StoreKind) async throws {
     let check = OperationHandlerConformance.all[index]

@@ -19,7 +19,7 @@ struct HistoryMutantTests {
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_MUTANTS"]
     if wanted == "all" { return HistoryMutant.allCases }
     return wanted.flatMap { HistoryMutant(rawValue: $0) }.map { [$0] }
-      ?? SuiteSize.some(1, of: [.randomMergeIDs, .ownTime, .unsortedParents])
+      ?? SuiteSize.few(1, of: [.randomMergeIDs, .ownTime, .unsortedParents])
   }
 
   /// How many seeds may pass before one finds a mistake.

@@ -20,7 +20,7 @@ struct RowMutantTests {
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_MUTANTS"]
     if wanted == "all" { return RowMutant.allCases }
     return wanted.flatMap { RowMutant(rawValue: $0) }.map { [$0] }
-      ?? SuiteSize.some(1, of: RowMutant.usual)
+      ?? SuiteSize.few(1, of: RowMutant.usual)
   }
 
   /// How many seeds may pass before one finds a mistake.

@@ -141,7 +141,7 @@ struct RowChangesTests {
   /// Follows a database by what is told and what the app does itself.
   @Test(
     "Whoever applies what is told to a copy of the keys has those of the tables",
-    arguments: 0..<UInt64(SuiteSize.count(3, long: 12))
+    arguments: 0..<UInt64(SuiteSize.count(2, long: 12))
   )
   func mirrors(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("What is known of the rows of a table that gets another key")
@@ -64,7 +65,7 @@ struct AnotherKeyTests {
 
   @Test(
     "An edit that was sent under the former key meets the rows of who has migrated before",
-    arguments: Change.allCases
+    arguments: SuiteSize.some(2, of: Change.allCases)
   )
   func sentBefore(change: Change) throws {
     try phone.execute("UPDATE notes SET title = 'A2', n = n + 10 WHERE id = 'a'", at: 2_000)
@@ -81,7 +82,7 @@ struct AnotherKeyTests {
 
   @Test(
     "An edit between the migration and the first sync after it stays, whatever others had sent",
-    arguments: Change.allCases
+    arguments: SuiteSize.some(2, of: Change.allCases)
   )
   func editedAfter(change: Change) throws {
     try phone.execute("UPDATE notes SET title = 'old' WHERE id = 'c'", at: 2_000)
@@ -95,7 +96,7 @@ struct AnotherKeyTests {
 
   @Test(
     "An edit and a deletion that were not sent before are sent after",
-    arguments: Change.allCases
+    arguments: SuiteSize.some(2, of: Change.allCases)
   )
   func notSent(change: Change) throws {
     try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'", at: 2_000)
@@ -109,7 +110,7 @@ struct AnotherKeyTests {
 
   @Test(
     "A deletion that was sent before the others have migrated stays",
-    arguments: Change.allCases
+    arguments: SuiteSize.some(2, of: Change.allCases)
   )
   func deletedBefore(change: Change) throws {
     try mac.execute("DELETE FROM notes WHERE id = 'c'", at: 2_000)
@@ -121,8 +122,7 @@ struct AnotherKeyTests {
 
   @Test(
     "What the migration itself sets outranks what was known before, and no edit",
-    arguments: Change.allCases,
-    [true, false]
+    arguments: SuiteSize.pairs(3, Change.allCases, [true, false])
   )
   func setByMigration(change: Change, isFirst: Bool) throws {
     let sql = "\(change.sql); UPDATE notes SET title = title || '!' WHERE id <> 'c'"

@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Columns whose type is not the same on all devices")
@@ -23,8 +24,7 @@ struct ColumnTypeTests {
 
   @Test(
     "A migration that gives a column another type outranks no edit that others had not sent",
-    arguments: ["TEXT", "REAL"],
-    [true, false]
+    arguments: SuiteSize.pairs(2, ["TEXT", "REAL"], [true, false])
   )
   func conversion(type: String, migratesFirst: Bool) throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema("INTEGER"), tables: ["notes"])

@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Counters that begin anew, or with another key, and those at the ends of their range")
@@ -16,11 +17,14 @@ struct CounterMadeAnewTests {
 
   @Test(
     "It holds what it was given, on all devices, as far as its sum can",
-    arguments: [
-      ("1", "NULL", "NULL"), ("1", "'none'", "'none'"), ("NULL", "7", "7"),
-      // What is counted of reals has a rounding of its own, and an end.
-      ("0.2", "0.9", "0.8999999999999999"), ("-1e308", "1e308", "7.976931348623157e+307"),
-    ]
+    arguments: SuiteSize.some(
+      3,
+      of: [
+        ("1", "NULL", "NULL"), ("1", "'none'", "'none'"), ("NULL", "7", "7"),
+        // What is counted of reals has a rounding of its own, and an end.
+        ("0.2", "0.9", "0.8999999999999999"), ("-1e308", "1e308", "7.976931348623157e+307"),
+      ]
+    )
   )
   func madeAnew(former: String, given: String, expected: String) throws {
     let (bench, mac, phone) = try pair(deletes: .editWins)
@@ -52,8 +56,7 @@ struct CounterMadeAnewTests {
 
   @Test(
     "A row that is given the key of a deleted one has what its counter was given",
-    arguments: ["7", "NULL", "9e999"],
-    Change.allCases
+    arguments: SuiteSize.pairs(3, ["7", "NULL", "9e999"], Change.allCases)
   )
   func movedOntoDeleted(given: String, change: Change) throws {
     let (bench, mac, phone) = try pair(deletes: .editWins)
@@ -75,8 +78,11 @@ struct CounterMadeAnewTests {
 
   @Test(
     "What others have added under the former key meanwhile is added once",
-    arguments: [("7", false), ("7", true), ("NULL", false), ("NULL", true)],
-    Change.allCases
+    arguments: SuiteSize.pairs(
+      4,
+      [("7", false), ("7", true), ("NULL", false), ("NULL", true)],
+      Change.allCases
+    )
   )
   func addedMeanwhile(given: (value: String, isOntoDeleted: Bool), change: Change) throws {
     for policy in DeletePolicy.allCases {

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Columns that one device has dropped")
@@ -11,8 +12,7 @@ struct DroppedColumnTests {
 
   @Test(
     "A column that is dropped on one stays in the cloud, whatever is edited there, and comes back with it",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [false, true]
+    arguments: SuiteSize.pairs(2, [DeletePolicy.deleteWins, .editWins], [false, true])
   )
   func columnDroppedOnOne(deletes: DeletePolicy, isPending: Bool) throws {
     var options = SyncEngineOptions()
@@ -116,8 +116,7 @@ struct DroppedColumnTests {
 
   @Test(
     "A row that gets another key where a column is dropped takes it along for those who have it",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [false, true]
+    arguments: SuiteSize.pairs(2, [DeletePolicy.deleteWins, .editWins], [false, true])
   )
   func keyChangedWithoutColumn(deletes: DeletePolicy, isSyncedBetween: Bool) throws {
     let options = Self.options(deletes)

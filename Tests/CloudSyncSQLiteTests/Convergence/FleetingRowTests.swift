@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("A row that is inserted and deleted before its engine looks")
@@ -9,8 +10,7 @@ struct FleetingRowTests {
   /// Whether the engine looks in between is chance: what becomes of the other's row must not be.
   @Test(
     "Its deletion ends an older row of its key, whoever syncs first, and not a newer one",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func ends(isOlder: Bool, isFleetingFirst: Bool) throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Rows that are edited, deleted and made again on several devices")
@@ -29,8 +30,11 @@ struct LifeTests {
   /// All orders in which an edit and a deletion are made and come to the cloud.
   @Test(
     "An edit and a deletion: all devices have the same, as the policy says",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [(editIsFirst: true, macIsFirst: true), (true, false), (false, true), (false, false)]
+    arguments: SuiteSize.pairs(
+      4,
+      [DeletePolicy.deleteWins, .editWins],
+      [(editIsFirst: true, macIsFirst: true), (true, false), (false, true), (false, false)]
+    )
   )
   func editAndDeletion(
     deletes: DeletePolicy,
@@ -56,8 +60,7 @@ struct LifeTests {
 
   @Test(
     "An older deletion does not end a row that was made anew since, whoever syncs last",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [DeletePolicy.deleteWins, .editWins], [true, false])
   )
   func madeAgain(deletes: DeletePolicy, deleterIsLast: Bool) throws {
     let (bench, mac, phone) = try pair(deletes)

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Migrations of synchronized tables")
@@ -115,8 +116,11 @@ struct MigrationTests {
 
   @Test(
     "A column that is added on both and filled on one before its next start: no default wins over that",
-    arguments: ["TEXT", "TEXT NOT NULL DEFAULT 'none'"],
-    [DeletePolicy.deleteWins, .editWins]
+    arguments: SuiteSize.pairs(
+      2,
+      ["TEXT", "TEXT NOT NULL DEFAULT 'none'"],
+      [DeletePolicy.deleteWins, .editWins]
+    )
   )
   func columnAddedAndFilled(type: String, deletes: DeletePolicy) throws {
     let (bench, mac, phone) = try pair()
@@ -151,8 +155,11 @@ struct MigrationTests {
 
   @Test(
     "What a migration sets in a new column stays where a newer version has sent no more than its default",
-    arguments: ["TEXT NOT NULL DEFAULT 'd'", "TEXT", "INTEGER NOT NULL DEFAULT 0"],
-    [true, false]
+    arguments: SuiteSize.pairs(
+      3,
+      ["TEXT NOT NULL DEFAULT 'd'", "TEXT", "INTEGER NOT NULL DEFAULT 0"],
+      [true, false]
+    )
   )
   func filledAfterDefault(type: String, isHeardBefore: Bool) throws {
     let (bench, mac, phone) = try pair()
@@ -176,8 +183,7 @@ struct MigrationTests {
 
   @Test(
     "It stays too where everything is fetched before rows are compared, also in rows that were edited",
-    arguments: [[], ["notes"], ["lists"]],
-    [true, false]
+    arguments: SuiteSize.pairs(3, [[], ["notes"], ["lists"]], [true, false])
   )
   func filledBeforeFetch(rebuilt: [String], isSet: Bool) throws {
     let tables = ["notes", "lists"]

@@ -45,7 +45,10 @@ struct MixedDeletePolicyTests {
     return rows
   }
 
-  @Test("A deletion of one and an edit of the other end alike on both", arguments: [0, 1], [0, 1])
+  @Test(
+    "A deletion of one and an edit of the other end alike on both",
+    arguments: SuiteSize.pairs(2, [0, 1], [0, 1])
+  )
   func pair(deleting: Int, first: Int) async throws {
     for policies: [DeletePolicy] in [[.deleteWins, .editWins], [.editWins, .deleteWins]] {
       let (bench, devices) = try bench(policies)
@@ -82,7 +85,7 @@ struct MixedDeletePolicyTests {
 
   @Test(
     "Whatever three devices do, they end alike",
-    arguments: 0..<SuiteSize.count(7, long: 2_000)
+    arguments: 0..<SuiteSize.count(3, long: 2_000)
   )
   func random(seed: Int) async throws {
     var random = SeededRandom(seed: UInt64(seed))

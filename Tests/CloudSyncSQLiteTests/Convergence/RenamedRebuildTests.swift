@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 /// A migration that gives a column another name by making its table anew: no trigger tells of the name, nor of what is
@@ -12,8 +13,7 @@ struct RenamedRebuildTests {
 
   @Test(
     "An edit right after it stays, whether or not another device has sent the new name before",
-    arguments: [false, true],
-    [false, true]
+    arguments: SuiteSize.pairs(2, [false, true], [false, true])
   )
   func editedAfter(hasSynced: Bool, isEdited: Bool) throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
@@ -42,12 +42,15 @@ struct RenamedRebuildTests {
   /// Every device has made it by statements of its own, at once or one after the other.
   @Test(
     "An edit right after it stays where the column gets another type, collation or default besides",
-    arguments: [
-      "name BLOB, n TEXT NOT NULL DEFAULT 0", "n REAL, name TEXT COLLATE NOCASE",
-      "name TEXT NOT NULL DEFAULT 'none', n INTEGER",
-      "extra INTEGER GENERATED ALWAYS AS (1), name ANY, n",
-    ],
-    [false, true]
+    arguments: SuiteSize.pairs(
+      3,
+      [
+        "name BLOB, n TEXT NOT NULL DEFAULT 0", "n REAL, name TEXT COLLATE NOCASE",
+        "name TEXT NOT NULL DEFAULT 'none', n INTEGER",
+        "extra INTEGER GENERATED ALWAYS AS (1), name ANY, n",
+      ],
+      [false, true]
+    )
   )
   func declaredOtherwise(columns: String, isFirst: Bool) async throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
@@ -121,11 +124,14 @@ struct RenamedRebuildTests {
 
   @Test(
     "An edit from before it stays where the table gets another name, whatever else it gets",
-    arguments: [
-      "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER) STRICT",
-      "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, n INTEGER, title TEXT, extra TEXT)",
-    ],
-    [true, false]
+    arguments: SuiteSize.pairs(
+      2,
+      [
+        "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER) STRICT",
+        "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, n INTEGER, title TEXT, extra TEXT)",
+      ],
+      [true, false]
+    )
   )
   func tableRenamed(declaration: String, isFirst: Bool) throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
@@ -158,8 +164,11 @@ struct RenamedRebuildTests {
 
   @Test(
     "What a row had stays that nobody saw being inserted, where others have filled the new name with its default",
-    arguments: [rebuild, "ALTER TABLE notes RENAME COLUMN title TO name"],
-    [false, true]
+    arguments: SuiteSize.pairs(
+      2,
+      [rebuild, "ALTER TABLE notes RENAME COLUMN title TO name"],
+      [false, true]
+    )
   )
   func unseenRow(rename: String, hasHeard: Bool) throws {
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"

@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// SQLite calls no trigger for a row that `OR REPLACE` removes, unless triggers are recursive.
@@ -51,8 +52,7 @@ struct ReplacedByKeyTests {
 
   @Test(
     "A row whose key another one is given is deleted by that, whatever others do with either",
-    arguments: Edit.allCases,
-    [false, true]
+    arguments: SuiteSize.pairs(5, Edit.allCases, [false, true])
   )
   private func replacedKey(edit: Edit, isSecond: Bool) throws {
     let replacing = "UPDATE OR REPLACE t SET id = '2' WHERE id = '1'"
@@ -77,16 +77,23 @@ struct ReplacedByKeyTests {
 
   @Test(
     "It ends as where the row is deleted first, also where edits win",
-    arguments: Edit.allCases,
-    [
-      "SELECT 1", "UPDATE t SET w = 'last' WHERE id = '2'",
-      "DELETE FROM t WHERE id = '2'; INSERT INTO t VALUES('2', 'again', NULL)",
-    ]
+    arguments: SuiteSize.pairs(
+      5,
+      Edit.allCases,
+      [
+        "SELECT 1", "UPDATE t SET w = 'last' WHERE id = '2'",
+        "DELETE FROM t WHERE id = '2'; INSERT INTO t VALUES('2', 'again', NULL)",
+      ]
+    )
   )
   private func asDeleted(edit: Edit, prelude: String) throws {
-    for (deletes, isSecond) in [(DeletePolicy.deleteWins, false), (.deleteWins, true)]
-      + [(.editWins, false), (.editWins, true)]
-    {
+    for (deletes, isSecond) in SuiteSize.some(
+      2,
+      of: [
+        (DeletePolicy.deleteWins, false), (.deleteWins, true), (.editWins, true),
+        (.editWins, false),
+      ]
+    ) {
       let ends = try Self.replacements.map { statements in
         let (bench, devices) = try Self.sync(
           replacing: statements,
@@ -106,7 +113,7 @@ struct ReplacedByKeyTests {
 
   @Test(
     "A row is replaced too whose newer version waits beside its table",
-    arguments: replacements
+    arguments: SuiteSize.some(2, of: replacements)
   )
   func waitingVersion(statements: String) throws {
     let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v TEXT, w TEXT, CHECK(v <> w))"
@@ -150,7 +157,10 @@ struct ReplacedByKeyTests {
     }
   }
 
-  @Test("A row is replaced too that was there before the first sync", arguments: replacements)
+  @Test(
+    "A row is replaced too that was there before the first sync",
+    arguments: SuiteSize.some(2, of: replacements)
+  )
   func foundRow(statements: String) throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["t"])
     let rows = "INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')"
@@ -191,8 +201,7 @@ struct ReplacedByKeyTests {
 
   @Test(
     "A row that passes through the key of one that it replaces leaves nothing of its own there",
-    arguments: [DeletePolicy.deleteWins, .editWins],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [DeletePolicy.deleteWins, .editWins], [true, false])
   )
   func passingRow(deletes: DeletePolicy, isInsertedAnew: Bool) throws {
     var options = SyncEngineOptions()

@@ -106,7 +106,7 @@ struct CounterScriptTests {
   func sums() throws {
     for seed
       in 0..<UInt64(
-        TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? SuiteSize.count(4, long: 160)
+        TestSettings.number("CLOUDSYNC_ENGINE_SCRIPTS") ?? SuiteSize.count(2, long: 160)
       )
     {
       if let text = try CounterScript(seed: seed).run() {

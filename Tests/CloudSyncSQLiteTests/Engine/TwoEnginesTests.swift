@@ -116,7 +116,7 @@ struct TwoEnginesTests {
 
   @Test(
     "Whatever they do at once, all databases end equal",
-    arguments: 0..<SuiteSize.count(3, long: 300)
+    arguments: 0..<SuiteSize.count(2, long: 300)
   )
   func random(seed: Int) throws {
     var script = try TwoEnginesScript(seed: UInt64(seed))

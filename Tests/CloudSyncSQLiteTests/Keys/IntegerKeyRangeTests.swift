@@ -52,7 +52,7 @@ struct IntegerKeyRangeTests {
 
   @Test(
     "Rows that devices insert without each other never share a key",
-    arguments: 1...UInt64(SuiteSize.count(3, long: 100))
+    arguments: 1...UInt64(SuiteSize.count(2, long: 100))
   )
   func random(seed: UInt64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
@@ -127,8 +127,11 @@ struct IntegerKeyRangeTests {
 
   @Test(
     "Rows that a file and its copy were given under one key become two, each with what refers to it",
-    arguments: [true, false],
-    ["", " ON DELETE CASCADE ON UPDATE CASCADE", " ON DELETE RESTRICT ON UPDATE RESTRICT"]
+    arguments: SuiteSize.pairs(
+      3,
+      [true, false],
+      ["", " ON DELETE CASCADE ON UPDATE CASCADE", " ON DELETE RESTRICT ON UPDATE RESTRICT"]
+    )
   )
   func copiedFile(originalIsFirst: Bool, actions: String) throws {
     let folder = try TestFolder("copied-keys")

@@ -1,4 +1,5 @@
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -18,8 +19,11 @@ struct CaptureHazardTests {
 
   @Test(
     "Whatever is done about conflicts, what came of it is read",
-    arguments: ["", "OR IGNORE", "OR REPLACE", "OR FAIL", "OR ABORT", "OR ROLLBACK"],
-    ["", "PRAGMA recursive_triggers = ON", "PRAGMA foreign_keys = ON"]
+    arguments: SuiteSize.pairs(
+      9,
+      ["", "OR IGNORE", "OR REPLACE", "OR FAIL", "OR ABORT", "OR ROLLBACK"],
+      ["", "PRAGMA recursive_triggers = ON", "PRAGMA foreign_keys = ON"]
+    )
   )
   func conflicts(clause: String, pragma: String) throws {
     for kept in [[], ["p"]] {

@@ -40,7 +40,7 @@ struct RandomStatementTests {
 
   @Test("Replayed over a copy, what was read gives the table's rows", arguments: schemas.indices)
   func replay(number: Int) throws {
-    for seed in 0..<SuiteSize.count(3, long: 120) {
+    for seed in 0..<SuiteSize.count(1, long: 120) {
       let fault = try fault(schema: number, seed: seed)
       #expect(fault == nil, "seed \(seed)")
     }

@@ -15,7 +15,7 @@ struct ClockCodingTests {
   @Test("Every clock comes back, with numbers and without")
   func roundTrips() throws {
     var random = RandomClocks(seed: 1)
-    for _ in 0..<3000 {
+    for _ in 0..<SuiteSize.count(1_000, long: 3_000) {
       let clock = random.clock()
       for coding in codings {
         let read = try coding.clock(from: coding.bytes(of: clock))
@@ -60,7 +60,7 @@ struct ClockCodingTests {
   @Test("Bytes that are changed at random give a clock of the same rules, or an error")
   func mutations() throws {
     var random = RandomClocks(seed: 4)
-    for round in 0..<10_000 {
+    for round in 0..<SuiteSize.count(3_000, long: 10_000) {
       let coding = codings[round % codings.count]
       var bytes = coding.bytes(of: random.clock())
       for _ in 0...random.below(3) where !bytes.isEmpty {

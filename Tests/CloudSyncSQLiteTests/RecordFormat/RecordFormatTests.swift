@@ -65,7 +65,7 @@ struct RecordFormatTests {
   func edits() throws {
     for id in ["Row-1", String(repeating: "Long", count: 100)] {
       var bench = try FormatBench(seed: 2, id: id)
-      for _ in 0..<SuiteSize.count(250, long: 20_000) {
+      for _ in 0..<SuiteSize.count(80, long: 20_000) {
         let base = bench.version(after: bench.random.chance(10) ? bench.version(after: nil) : nil)
         var row = bench.version(after: base)
         if bench.random.chance(20) {

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Foreign-key actions without enforcement")
@@ -195,7 +196,10 @@ struct ActionTriggerTests {
     return outcomes
   }
 
-  @Test("They do what SQLite does where it enforces them, and are captured", arguments: cases)
+  @Test(
+    "They do what SQLite does where it enforces them, and are captured",
+    arguments: SuiteSize.some(4, of: cases)
+  )
   func likeSQLite(one: Case) throws {
     let native = try outcomes(of: one, isEnforced: true)
 
@@ -203,7 +207,10 @@ struct ActionTriggerTests {
     #expect(try outcomes(of: one, isEnforced: false, isRecursive: true) == native)
   }
 
-  @Test("They do not disturb a connection that enforces foreign keys", arguments: cases)
+  @Test(
+    "They do not disturb a connection that enforces foreign keys",
+    arguments: SuiteSize.some(3, of: cases)
+  )
   func besideSQLite(one: Case) throws {
     let native = try outcomes(of: one, isEnforced: true)
 

@@ -28,8 +28,7 @@ struct CascadeEditTests {
 
   @Test(
     "A key that two devices change, and a reference that one of them edits",
-    arguments: CascadeScript.schemas,
-    policies
+    arguments: SuiteSize.pairs(2, CascadeScript.schemas, policies)
   )
   func twoDevices(schema: String, deletes: DeletePolicy) throws {
     for steps in SuiteSize.some(1, of: Self.pairs) {

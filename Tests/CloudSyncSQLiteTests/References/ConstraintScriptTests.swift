@@ -154,8 +154,7 @@ struct ConstraintScriptTests {
 
   @Test(
     "Whatever comes first, all have the same rows and nothing is sent again",
-    arguments: schemas.keys.sorted(),
-    SuiteSize.some(2, of: ["newest", "merge", "rename"])
+    arguments: SuiteSize.pairs(5, schemas.keys.sorted(), ["newest", "merge", "rename"])
   )
   func script(name: String, policy: String) throws {
     var options = SyncEngineOptions()

@@ -108,7 +108,7 @@ struct DeletedParentTests {
 
   @Test(
     "Its children do as the foreign key says, on every device, enforced or not, in every order",
-    arguments: SuiteSize.some(6, of: DeletedParentCase.all)
+    arguments: SuiteSize.some(3, of: DeletedParentCase.all)
   )
   func action(one: DeletedParentCase) throws {
     let (bench, mac, phone) = try meet(one)
@@ -127,11 +127,11 @@ struct DeletedParentTests {
 
   @Test(
     "Children whose foreign key forbids it do as the policy says",
-    arguments: SuiteSize.some(
-      6,
-      of: DeletedParentCase.all.filter { $0.action == "RESTRICT" || $0.action == "NO ACTION" }
-    ),
-    [OrphanPolicy.deleteChildren, .detachChildren]
+    arguments: SuiteSize.pairs(
+      4,
+      DeletedParentCase.all.filter { $0.action == "RESTRICT" || $0.action == "NO ACTION" },
+      [OrphanPolicy.deleteChildren, .detachChildren]
+    )
   )
   func policy(one: DeletedParentCase, orphans: OrphanPolicy) throws {
     let (bench, mac, phone) = try meet(one, orphans)
@@ -163,8 +163,7 @@ struct DeletedParentTests {
 
   @Test(
     "A child that another device's edit keeps brings its parent back, or lets go of it, where both were deleted",
-    arguments: [DeletePolicy.editWins, .deleteWins],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [DeletePolicy.editWins, .deleteWins], [true, false])
   )
   func bothDeleted(parents: DeletePolicy, isSentBetween: Bool) throws {
     let schema = """

@@ -29,8 +29,7 @@ struct KeyCascadeTests {
 
   @Test(
     "A change of the key stays, whichever came first",
-    arguments: 0..<5,
-    SuiteSize.some(1, of: [DeletePolicy.deleteWins, .editWins])
+    arguments: SuiteSize.pairs(3, Array(0..<5), [DeletePolicy.deleteWins, .editWins])
   )
   func moved(number: Int, deletes: DeletePolicy) throws {
     let script = Self.scripts[number]

@@ -34,9 +34,10 @@ struct ProportionalWorkTests {
   }
 
   private func expectFlat(_ steps: (Int) throws -> Int) throws {
-    let (few, many) = (try steps(20), try steps(200))
+    let count = SuiteSize.count(100, long: 200)
+    let (few, many) = (try steps(20), try steps(count))
     #expect(few > 0)
-    #expect(many < few * 2, "\(few) tens of steps with 20 rows, \(many) with 200")
+    #expect(many < few * 2, "\(few) tens of steps with 20 rows, \(many) with \(count)")
   }
 
   private static func rows(_ count: Int, _ row: (Int) -> String) -> String {

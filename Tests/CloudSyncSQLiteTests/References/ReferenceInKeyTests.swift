@@ -58,8 +58,11 @@ struct ReferenceInKeyTests {
 
   @Test(
     "A row that another device has added follows its parent to the new key, with its own children",
-    arguments: ["id", "code"],
-    [[true, true, true], [true, false, false], [false, true, true]]
+    arguments: SuiteSize.pairs(
+      3,
+      ["id", "code"],
+      [[true, true, true], [true, false, false], [false, true, true]]
+    )
   )
   func renamedParent(key: String, enforced: [Bool]) throws {
     for order in SuiteSize.some(1, of: [[0, 1, 2], [1, 0, 2], [2, 1, 0], [1, 2, 0]]) {

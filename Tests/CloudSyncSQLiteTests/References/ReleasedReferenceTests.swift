@@ -35,8 +35,7 @@ struct ReleasedReferenceTests {
 
   @Test(
     "An edit of another device stays, whichever came first",
-    arguments: [true, false],
-    ["id", "name"]
+    arguments: SuiteSize.pairs(2, [true, false], ["id", "name"])
   )
   func edited(isDeletion: Bool, key: String) throws {
     for action in Action.allCases {

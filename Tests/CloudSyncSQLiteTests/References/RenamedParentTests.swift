@@ -51,11 +51,14 @@ struct RenamedParentTests {
 
   @Test(
     "A row that another device has added to a parent follows it to its new key",
-    arguments: enforced,
-    [
-      "ON DELETE CASCADE ON UPDATE CASCADE", "ON UPDATE CASCADE",
-      "ON DELETE SET NULL ON UPDATE CASCADE",
-    ]
+    arguments: SuiteSize.pairs(
+      4,
+      enforced,
+      [
+        "ON DELETE CASCADE ON UPDATE CASCADE", "ON UPDATE CASCADE",
+        "ON DELETE SET NULL ON UPDATE CASCADE",
+      ]
+    )
   )
   func renamedParent(enforced: [Bool], actions: String) throws {
     for isPhoneFirst in SuiteSize.some(1, of: [true, false]) {
@@ -79,7 +82,7 @@ struct RenamedParentTests {
 
   @Test(
     "With restoreParent a cascade takes nothing along that another device has added",
-    arguments: enforced
+    arguments: SuiteSize.some(2, of: enforced)
   )
   func restoredCascade(enforced: [Bool]) throws {
     var options = SyncEngineOptions()
@@ -109,8 +112,11 @@ struct RenamedParentTests {
 
   @Test(
     "A unique value that moves to another row keeps those that refer to it",
-    arguments: enforced,
-    ["", "ON DELETE CASCADE ON UPDATE CASCADE", "ON DELETE SET NULL ON UPDATE SET NULL"]
+    arguments: SuiteSize.pairs(
+      4,
+      enforced,
+      ["", "ON DELETE CASCADE ON UPDATE CASCADE", "ON DELETE SET NULL ON UPDATE SET NULL"]
+    )
   )
   func movedValue(enforced: [Bool], actions: String) throws {
     for isDeleted in SuiteSize.some(1, of: [true, false]) {

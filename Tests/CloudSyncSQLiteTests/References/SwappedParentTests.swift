@@ -94,7 +94,7 @@ struct SwappedParentTests {
 
   @Test("A row that is added to the one that had the key", arguments: [true, false])
   func addedChild(isEditLast: Bool) throws {
-    for change in SuiteSize.some(3, of: Change.allCases) {
+    for change in SuiteSize.some(2, of: Change.allCases) {
       for order in SuiteSize.some(1, of: Self.orders) {
         let edit = "INSERT INTO tasks VALUES('c', '1', 'one')"
         try check(change, edit, isEditLast: isEditLast, order: order)
@@ -104,7 +104,7 @@ struct SwappedParentTests {
 
   @Test("A row that is moved there", arguments: [true, false])
   func movedChild(isEditLast: Bool) throws {
-    for change in SuiteSize.some(3, of: Change.allCases) {
+    for change in SuiteSize.some(2, of: Change.allCases) {
       for order in SuiteSize.some(1, of: Self.orders) {
         let edit = """
           INSERT INTO tasks VALUES('c', NULL, NULL);

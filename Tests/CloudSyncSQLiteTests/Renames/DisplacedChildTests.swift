@@ -48,8 +48,7 @@ struct DisplacedChildTests {
 
   @Test(
     "One that has gone back to its former key has its parent back, as any row has",
-    arguments: ["parents(id)", "parents(u)"],
-    [true, false]
+    arguments: SuiteSize.pairs(2, ["parents(id)", "parents(u)"], [true, false])
   )
   func parent(column: String, isFirst: Bool) throws {
     let (bench, devices) = try meet(

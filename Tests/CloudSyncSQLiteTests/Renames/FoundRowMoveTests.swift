@@ -1,5 +1,6 @@
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Rows that were there before the first sync, whose keys are changed")
@@ -28,8 +29,7 @@ struct FoundRowMoveTests {
 
   @Test(
     "They take their values along to keys that others of them had",
-    arguments: cases.indices,
-    [DeletePolicy.deleteWins, .editWins]
+    arguments: SuiteSize.pairs(3, Array(cases.indices), [DeletePolicy.deleteWins, .editWins])
   )
   func values(number: Int, deletes: DeletePolicy) throws {
     var options = SyncEngineOptions()

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// What one device has set alone is no conflict for a policy, whatever keys the row was given meanwhile.
@@ -22,8 +23,7 @@ struct KeyChangeColumnPolicyTests {
 
   @Test(
     "What one device has set alone stays, and what both have set is decided by the policy",
-    arguments: Order.allCases,
-    [false, true]
+    arguments: SuiteSize.pairs(3, Order.allCases, [false, true])
   )
   func stays(order: Order, isEditedByBoth: Bool) throws {
     let bench = SyncHarness()

@@ -6,7 +6,7 @@ import Testing
 struct KeyScriptTests {
   @Test("No row is lost, and each has the key that it was given last", arguments: [true, false])
   func scripts(isMild: Bool) throws {
-    for seed in 0..<UInt64(SuiteSize.count(5, long: 3_000)) {
+    for seed in 0..<UInt64(SuiteSize.count(2, long: 3_000)) {
       let script = KeyScript(seed: seed, isMild: isMild)
       if let error = try KeyScriptRun(script).error() {
         let smallest = try smallest(of: script)

@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Counters of a row that gets another key while it is edited under both")
@@ -58,8 +59,7 @@ struct MovedCounterTests {
 
   @Test(
     "What is added under the former key counts, also where that is known to be gone",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func bothKeys(isGone: Bool, isLast: Bool) throws {
     try mac.execute("UPDATE lists SET id = 'k' WHERE id = 'a'", at: Self.start + 1_000)

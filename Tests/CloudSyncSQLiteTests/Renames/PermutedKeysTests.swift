@@ -47,8 +47,7 @@ struct PermutedKeysTests {
 
   @Test(
     "No row is lost and none is there twice, whoever syncs first",
-    arguments: [true, false],
-    DeletePolicy.allCases
+    arguments: SuiteSize.pairs(2, [true, false], DeletePolicy.allCases)
   )
   func permutations(isFirst: Bool, deletes: DeletePolicy) throws {
     let pairs = Self.permutations.flatMap { one in Self.permutations.map { (one, $0) } }
@@ -69,8 +68,7 @@ struct PermutedKeysTests {
 
   @Test(
     "An edit of a row goes along with it, made before its key was changed or after",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func edits(isFirst: Bool, isBefore: Bool) throws {
     for keys in SuiteSize.some(1, of: Array(Self.permutations.dropFirst())) {
@@ -91,8 +89,7 @@ struct PermutedKeysTests {
 
   @Test(
     "Who deletes a row does not delete the one that has got its key meanwhile",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func deletions(isFirst: Bool, isLater: Bool) throws {
     for (change, kept) in [
@@ -141,8 +138,7 @@ struct PermutedKeysTests {
 
   @Test(
     "A device changes keys again and again, another one once, last",
-    arguments: [true, false],
-    [1, 2, 3]
+    arguments: SuiteSize.pairs(2, [true, false], [1, 2, 3])
   )
   func rounds(isFirst: Bool, count: Int) throws {
     for keys in SuiteSize.some(1, of: Array(Self.permutations.dropFirst())) {
@@ -239,8 +235,7 @@ struct PermutedKeysTests {
 
   @Test(
     "One whose former key another row has is parked, and comes back when the one that it was given is free",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func displaced(isFirst: Bool, isDeleted: Bool) throws {
     let (bench, mac, phone) = try pair()

@@ -50,8 +50,11 @@ struct RenameOrderTests {
   /// The row must not go as one that came before it: it would lead back to itself.
   @Test(
     "Between a change of the key and the change back another device makes the same change",
-    arguments: [true, false],
-    [nil, "INSERT INTO lists VALUES('b', 'new', 'new')"]
+    arguments: SuiteSize.pairs(
+      2,
+      [true, false],
+      [nil, "INSERT INTO lists VALUES('b', 'new', 'new')"]
+    )
   )
   func between(isFirst: Bool, after: String?) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
@@ -73,8 +76,11 @@ struct RenameOrderTests {
 
   @Test(
     "What a migration has set unseen goes along with a key that another device has changed",
-    arguments: ["w", "z"],
-    [nil, "INSERT INTO lists VALUES('a', 'new', 'new')"]
+    arguments: SuiteSize.pairs(
+      2,
+      ["w", "z"],
+      [nil, "INSERT INTO lists VALUES('a', 'new', 'new')"]
+    )
   )
   func unseen(value: String, after: String?) throws {
     let schema = "CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, x TEXT, y TEXT)"
@@ -101,8 +107,7 @@ struct RenameOrderTests {
 
   @Test(
     "Where edits win, what a device has edited goes along also if it deletes the row afterwards",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func deletedAfterwards(isFirst: Bool, isSentBetween: Bool) throws {
     var options = SyncEngineOptions()

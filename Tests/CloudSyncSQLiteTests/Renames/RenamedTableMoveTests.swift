@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 /// A migration gives a table another name, so that its rows are other records; who they are does not change with that.
@@ -131,7 +132,10 @@ struct RenamedTableMoveTests {
     return lines
   }
 
-  @Test("They lead where they do without that", arguments: scripts.keys.sorted())
+  @Test(
+    "They lead where they do without that",
+    arguments: SuiteSize.some(4, of: scripts.keys.sorted())
+  )
   func renamed(name: String) throws {
     let script = try #require(Self.scripts[name])
     let expected = try outcome(of: script, isRenamed: false)

@@ -76,7 +76,7 @@ struct RowFilterDeletionTests {
 
   @Test("Many deletions at once are told from each other, also of children that follow")
   func manyDeletions() throws {
-    let count = SuiteSize.count(300, long: 6_000)
+    let count = SuiteSize.count(100, long: 6_000)
     let (bench, mac, phone) = try pair()
     try mac.execute(
       """

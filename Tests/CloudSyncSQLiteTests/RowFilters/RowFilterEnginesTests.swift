@@ -23,7 +23,7 @@ struct RowFilterEnginesTests {
 
   @Test(
     "Who decides of a row by the same conditions as another one does not look at it anew",
-    arguments: [["logs"], ["lists", "notes"], ["tags"], ["lists", "logs"]]
+    arguments: SuiteSize.some(2, of: [["logs"], ["lists", "notes"], ["tags"], ["lists", "logs"]])
   )
   func proportional(tables: [String]) throws {
     let (bench, count) = (SyncHarness(), 100)

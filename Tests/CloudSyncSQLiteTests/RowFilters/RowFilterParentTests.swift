@@ -120,8 +120,7 @@ struct RowFilterParentTests {
 
   @Test(
     "What goes with a row that does not match goes here alone, and comes back without a filter",
-    arguments: [true, false],
-    [true, false]
+    arguments: SuiteSize.pairs(2, [true, false], [true, false])
   )
   func cascade(isEnforcing: Bool, reads: Bool) throws {
     let (bench, mac, phone) = try pair(enforcesForeignKeys: isEnforcing)

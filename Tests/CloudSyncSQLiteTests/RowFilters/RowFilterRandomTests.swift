@@ -76,7 +76,7 @@ struct RowFilterRandomTests {
 
   @Test(
     "Nothing private leaves, nobody misses a parent, and without filters all devices are equal",
-    arguments: SuiteSize.some(3, of: Array(UInt64(1)...40))
+    arguments: SuiteSize.some(2, of: Array(UInt64(1)...40))
   )
   func random(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Rows of others whose parents were deleted on a device alone")
@@ -29,11 +30,14 @@ struct RowFilterWaitingTests {
 
   @Test(
     "A row that is added elsewhere to a row which was deleted here alone waits, and nothing of that is sent",
-    arguments: [
-      "REFERENCES lists(id) ON DELETE CASCADE", "REFERENCES lists(id) ON DELETE SET NULL",
-      "REFERENCES lists(code) ON DELETE CASCADE", "REFERENCES lists(code) ON DELETE SET NULL",
-    ],
-    [true, false]
+    arguments: SuiteSize.pairs(
+      3,
+      [
+        "REFERENCES lists(id) ON DELETE CASCADE", "REFERENCES lists(id) ON DELETE SET NULL",
+        "REFERENCES lists(code) ON DELETE CASCADE", "REFERENCES lists(code) ON DELETE SET NULL",
+      ],
+      [true, false]
+    )
   )
   func waits(reference: String, reads: Bool) throws {
     let (bench, mac, phone) = try pair(reference)

@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -176,22 +177,25 @@ struct StatusViewTests {
 
   @Test(
     "Migrations are not hindered by it, and it can be read after them",
-    arguments: [
-      "ALTER TABLE marks ADD COLUMN extra DEFAULT 1", "ALTER TABLE marks RENAME COLUMN id TO key",
-      "ALTER TABLE marks RENAME TO signs", "DROP TABLE marks",
-      "DROP TABLE marks; ALTER TABLE notes RENAME COLUMN title TO name",
-      """
-      CREATE TABLE new(id BLOB PRIMARY KEY NOT NULL, m); INSERT INTO new SELECT id, n FROM marks;
-      DROP TABLE marks; ALTER TABLE new RENAME TO marks
-      """,
-      """
-      ALTER TABLE marks RENAME TO old; CREATE TABLE marks(id BLOB PRIMARY KEY NOT NULL, n);
-      INSERT INTO marks SELECT * FROM old; DROP TABLE old
-      """,
-      """
-      DROP TRIGGER IF EXISTS cloudsync_capture_update_3; ALTER TABLE marks RENAME COLUMN n TO m
-      """,
-    ]
+    arguments: SuiteSize.some(
+      4,
+      of: [
+        "ALTER TABLE marks ADD COLUMN extra DEFAULT 1", "ALTER TABLE marks RENAME COLUMN id TO key",
+        "ALTER TABLE marks RENAME TO signs", "DROP TABLE marks",
+        "DROP TABLE marks; ALTER TABLE notes RENAME COLUMN title TO name",
+        """
+        CREATE TABLE new(id BLOB PRIMARY KEY NOT NULL, m); INSERT INTO new SELECT id, n FROM marks;
+        DROP TABLE marks; ALTER TABLE new RENAME TO marks
+        """,
+        """
+        ALTER TABLE marks RENAME TO old; CREATE TABLE marks(id BLOB PRIMARY KEY NOT NULL, n);
+        INSERT INTO marks SELECT * FROM old; DROP TABLE old
+        """,
+        """
+        DROP TRIGGER IF EXISTS cloudsync_capture_update_3; ALTER TABLE marks RENAME COLUMN n TO m
+        """,
+      ]
+    )
   )
   func migrations(sql: String) throws {
     let bench = SyncHarness()

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLiteSupport
+import CloudSyncTestSupport
 import Testing
 
 @testable import CloudSyncSQLite
@@ -91,7 +92,7 @@ struct RecordStoreTests {
   func roundTrips() throws {
     let key = SQLiteValue.text("k")
     var sources: Set<RecordStore.Source> = []
-    for seed in UInt64(1)...60 {
+    for seed in UInt64(1)...UInt64(SuiteSize.count(20, long: 60)) {
       try connection.execute(
         "DELETE FROM notes; DELETE FROM cloudsync_known; DELETE FROM cloudsync_pending"
       )

@@ -7,7 +7,7 @@ import Testing
 struct ExchangeTests {
   @Test("After random edits, lost answers and kills all tables are alike, and no edit is lost")
   func randomScripts() throws {
-    for seed in UInt64(1)...UInt64(SuiteSize.count(5, long: 600)) {
+    for seed in UInt64(1)...UInt64(SuiteSize.count(2, long: 600)) {
       var world = try ExchangeWorld(seed: seed)
       try world.run()
       if let fault = try world.fault() {

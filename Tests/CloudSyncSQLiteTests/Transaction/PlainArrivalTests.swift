@@ -10,7 +10,7 @@ import Testing
 struct PlainArrivalTests {
   @Test("What pages bring is stored as if every record were taken by itself")
   func sameAsOneByOne() throws {
-    for seed in UInt64(1)...UInt64(SuiteSize.count(6, long: 400)) {
+    for seed in UInt64(1)...UInt64(SuiteSize.count(3, long: 400)) {
       var world = try ArrivalWorld(seed: seed)
       for round in 0..<6 {
         try world.step()

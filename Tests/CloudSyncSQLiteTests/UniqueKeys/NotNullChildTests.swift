@@ -49,8 +49,7 @@ struct NotNullChildTests {
 
   @Test(
     "Tags of one name become one, and their uses stay",
-    arguments: references,
-    SuiteSize.some(1, of: orders)
+    arguments: SuiteSize.pairs(3, references, orders)
   )
   func tags(reference: String, order: String) throws {
     let (bench, devices) = try devices(

@@ -1,4 +1,5 @@
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Rows that another row is written over, by a unique key")
@@ -27,20 +28,23 @@ struct ReplacedRowTests {
 
   @Test(
     "They are deleted in the cloud and elsewhere",
-    arguments: [
-      // By a column with a collation, an index of some rows, and one of an expression.
-      ("INSERT OR REPLACE INTO tags VALUES('c', 'WORK', NULL, NULL)", ["b", "c"]),
-      ("REPLACE INTO tags VALUES('c', NULL, 'red', 10)", ["b", "c"]),
-      ("REPLACE INTO tags VALUES('c', NULL, 'green', 19)", ["a", "c"]),
-      // Two at once.
-      ("REPLACE INTO tags VALUES('c', 'work', 'blue', 20)", ["c"]),
-      ("UPDATE OR REPLACE tags SET name = 'play' WHERE id = 'a'", ["a"]),
-      // The row that is gone comes back.
-      (
-        "REPLACE INTO tags VALUES('c', 'work', NULL, 3); REPLACE INTO tags VALUES('a', 'work', NULL, 4)",
-        ["a", "b"]
-      ),
-    ]
+    arguments: SuiteSize.some(
+      3,
+      of: [
+        // By a column with a collation, an index of some rows, and one of an expression.
+        ("INSERT OR REPLACE INTO tags VALUES('c', 'WORK', NULL, NULL)", ["b", "c"]),
+        ("REPLACE INTO tags VALUES('c', NULL, 'red', 10)", ["b", "c"]),
+        ("REPLACE INTO tags VALUES('c', NULL, 'green', 19)", ["a", "c"]),
+        // Two at once.
+        ("REPLACE INTO tags VALUES('c', 'work', 'blue', 20)", ["c"]),
+        ("UPDATE OR REPLACE tags SET name = 'play' WHERE id = 'a'", ["a"]),
+        // The row that is gone comes back.
+        (
+          "REPLACE INTO tags VALUES('c', 'work', NULL, 3); REPLACE INTO tags VALUES('a', 'work', NULL, 4)",
+          ["a", "b"]
+        ),
+      ]
+    )
   )
   func replaced(sql: String, left: [String]) throws {
     let (bench, mac, phone) = try pair()
@@ -55,13 +59,16 @@ struct ReplacedRowTests {
 
   @Test(
     "Rows that are not replaced stay",
-    arguments: [
-      "INSERT OR IGNORE INTO tags VALUES('c', 'work', NULL, NULL)",
-      "INSERT INTO tags VALUES('c', 'work', NULL, 7) ON CONFLICT(name) DO UPDATE SET place = 7",
-      "UPDATE OR IGNORE tags SET name = 'play' WHERE id = 'a'",
-      "UPDATE tags SET name = 'Work' WHERE id = 'a'",
-      "REPLACE INTO tags VALUES('c', NULL, 'green', 10)",
-    ]
+    arguments: SuiteSize.some(
+      2,
+      of: [
+        "INSERT OR IGNORE INTO tags VALUES('c', 'work', NULL, NULL)",
+        "INSERT INTO tags VALUES('c', 'work', NULL, 7) ON CONFLICT(name) DO UPDATE SET place = 7",
+        "UPDATE OR IGNORE tags SET name = 'play' WHERE id = 'a'",
+        "UPDATE tags SET name = 'Work' WHERE id = 'a'",
+        "REPLACE INTO tags VALUES('c', NULL, 'green', 10)",
+      ]
+    )
   )
   func kept(sql: String) throws {
     let (bench, mac, phone) = try pair()

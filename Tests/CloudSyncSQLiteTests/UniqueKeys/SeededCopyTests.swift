@@ -46,7 +46,7 @@ struct SeededCopyTests {
 
   @Test("They are merged into one, quickly, and notes of both refer to it")
   func merged() throws {
-    let count = SuiteSize.count(100, long: 1_000)
+    let count = SuiteSize.count(50, long: 1_000)
     let (bench, devices) = try check(.merge, count: count)
     for device in devices {
       #expect(
@@ -64,7 +64,7 @@ struct SeededCopyTests {
 
   @Test("The newest keeps each value, and whoever refers to the other one waits")
   func newest() throws {
-    let count = SuiteSize.count(60, long: 200)
+    let count = SuiteSize.count(30, long: 200)
     let (_, devices) = try check(.newest, count: count)
     for device in devices {
       #expect(try device.lines("SELECT count(*) FROM tags") == ["\(count)"])

@@ -39,7 +39,7 @@ struct EditOrderTests {
     return rows[0]
   }
 
-  @Test("An update, a deletion, and another update", arguments: orders)
+  @Test("An update, a deletion, and another update", arguments: SuiteSize.some(2, of: orders))
   func deletedBetween(made: [Int]) throws {
     let edits = [
       "UPDATE notes SET title = 'A2'", "DELETE FROM notes", "UPDATE notes SET body = 'B2'",
@@ -52,7 +52,10 @@ struct EditOrderTests {
     }
   }
 
-  @Test("A deletion, a row made again by REPLACE, and an update", arguments: orders)
+  @Test(
+    "A deletion, a row made again by REPLACE, and an update",
+    arguments: SuiteSize.some(2, of: orders)
+  )
   func madeAgain(made: [Int]) throws {
     let edits = [
       "DELETE FROM notes",

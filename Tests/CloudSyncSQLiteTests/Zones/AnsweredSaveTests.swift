@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 /// A cloud that is put back after a save was answered, and before a page has told of it: the token is good.
@@ -12,8 +13,7 @@ struct AnsweredSaveTests {
 
   @Test(
     "1. A cloud that was put back has lost saves of which no page had told: they are made again",
-    arguments: ["INSERT", "UPDATE", "DELETE"],
-    [true, false]
+    arguments: SuiteSize.pairs(3, ["INSERT", "UPDATE", "DELETE"], [true, false])
   )
   func lost(kind: String, restarts: Bool) throws {
     let store = MemoryStore()

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncService
+import CloudSyncTestSupport
 import Foundation
 import Testing
 
@@ -308,8 +309,7 @@ struct AppleProfileTests {
 
   @Test(
     "Client and scripted service do what handlers must do",
-    arguments: OperationHandlerConformance.all.indices,
-    [false, true]
+    arguments: SuiteSize.pairs(13, Array(OperationHandlerConformance.all.indices), [false, true])
   )
   func conformance(index: Int, isAtomic: Bool) async throws {
     let check = OperationHandlerConformance.all[index]

@@ -1,4 +1,5 @@
 import CloudSyncSimulator
+import CloudSyncTestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -13,7 +14,7 @@ struct MutantTests {
   /// A few by default; all if `CLOUDSYNC_MUTANTS` asks for them.
   static var mutants: [Mutant] {
     let wanted = ProcessInfo.processInfo.environment["CLOUDSYNC_MUTANTS"]
-    return wanted == "all" ? Mutant.allCases : Mutant.usual
+    return wanted == "all" ? Mutant.allCases : SuiteSize.few(5, of: Mutant.usual)
   }
 
   @Test("Every mistake is found within its number of seeds", arguments: mutants)

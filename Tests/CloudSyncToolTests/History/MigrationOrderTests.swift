@@ -81,7 +81,8 @@ struct MigrationOrderTests {
 
   @Test(
     "All end with the same rows and histories that are sound",
-    arguments: 0..<SuiteSize.count(8, long: 500)
+    // Two of those that have found something, or all there are.
+    arguments: SuiteSize.isLong ? Array(0..<500) : [0, 1, 88, 136]
   )
   func anyOrder(seed: Int) throws {
     try run(seed: seed)

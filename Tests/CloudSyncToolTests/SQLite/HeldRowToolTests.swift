@@ -114,7 +114,7 @@ struct HeldRowToolTests {
 
   @Test(
     "A table of the engine's that somebody has dropped is named, and detach removes the others",
-    arguments: ["outbox", "known", "facts", "pending", "tables", "clock"]
+    arguments: SuiteSize.some(2, of: ["outbox", "known", "facts", "pending", "tables", "clock"])
   )
   func droppedTables(name: String) throws {
     try ToolHarness.run("dropped-\(name)") { bench in

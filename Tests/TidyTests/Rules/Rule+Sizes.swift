@@ -44,7 +44,8 @@ extension Rule {
       ["Sources/A/A.swift": function("let a = S.init(1); extension E {", lines: 99)],
     ]
   ) { file in
-    file.functions.filter { $0.lineCount > functionLimit }
+    guard file.lineCount > functionLimit else { return [] }
+    return file.functions.filter { $0.lineCount > functionLimit }
       .map { file.finding($0.firstLine, "a function of \($0.lineCount) lines") }
   }
 

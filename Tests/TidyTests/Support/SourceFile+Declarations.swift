@@ -46,7 +46,7 @@ extension SourceFile {
 
   /// The functions of the file with their parameters; initialisers and subscripts are left out.
   var functionParameters: [FunctionParameters] {
-    tokens.indices.filter { tokens[$0].text == "func" && $0 + 1 < tokens.count }
+    positions(of: "func").filter { $0 + 1 < tokens.count }
       .compactMap { index in
         guard let open = tokens[index...].firstIndex(where: { $0.text == "(" }) else { return nil }
         let name = tokens[index + 1]

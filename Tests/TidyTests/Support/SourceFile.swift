@@ -36,9 +36,12 @@ struct SourceFile: Sendable {
       .map { tokens[$0] }
   }
 
+  /// Where a text stands among the tokens.
+  func positions(of text: String) -> [Int] { indices[text] ?? [] }
+
   /// The names of the functions that it declares.
   var functionNames: [String] {
-    (indices["func"] ?? []).filter { $0 + 1 < tokens.count }.map { tokens[$0 + 1].text }
+    positions(of: "func").filter { $0 + 1 < tokens.count }.map { tokens[$0 + 1].text }
   }
 
   /// Whether a comment on this line, the one before or the one after gives a reason.

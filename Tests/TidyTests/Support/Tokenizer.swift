@@ -33,7 +33,8 @@ struct Tokenizer {
     while offset < bytes.count {
       let start = offset
       switch bytes[offset] {
-      case UInt8(ascii: "\n"), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): advance()
+      case UInt8(ascii: " "): skip { $0 == UInt8(ascii: " ") }
+      case UInt8(ascii: "\n"), UInt8(ascii: "\t"), UInt8(ascii: "\r"): advance()
       case UInt8(ascii: "/") where at("//"): readLineComment()
       case UInt8(ascii: "/") where at("/*"): readBlockComment()
       case UInt8(ascii: "\""): readString(hashes: 0)
@@ -44,7 +45,7 @@ struct Tokenizer {
         advance()
         append(from: start, line: line)
       case let byte where Self.isWordByte(byte):
-        while offset < bytes.count, Self.isWordByte(bytes[offset]) { advance() }
+        skip(while: Self.isWordByte)
         append(from: start, line: line)
       case let byte:
         if byte == UInt8(ascii: "(") { depth += 1 }
@@ -62,7 +63,7 @@ struct Tokenizer {
 extension Tokenizer {
   private mutating func readLineComment() {
     let start = offset
-    while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") { advance() }
+    skip { $0 != UInt8(ascii: "\n") }
     comments.append(Comment(text: text(from: start), line: line))
   }
 
@@ -166,11 +167,21 @@ extension Tokenizer {
 
 extension Tokenizer {
   private mutating func advance(_ count: Int = 1) {
+    let bytes = bytes
     let end = min(offset + count, bytes.count)
     while offset < end {
       if bytes[offset] == 0x0a { line += 1 }
       offset += 1
     }
+  }
+
+  /// Goes over bytes of which none ends a line.
+  private mutating func skip(while isSo: (UInt8) -> Bool) {
+    // A constant of its own is not retained for each byte, as a property is without optimization.
+    let bytes = bytes
+    var end = offset
+    while end < bytes.count, isSo(bytes[end]) { end += 1 }
+    offset = end
   }
 
   private func at(_ prefix: String) -> Bool {
