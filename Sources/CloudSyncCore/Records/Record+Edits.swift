@@ -101,29 +101,6 @@ extension Record {
     return whole.applying(self).withChangeTag(changeTag ?? stored?.changeTag)
   }
 
-  /// Returns this whole record with another one's values of the fields that an edit has and an earlier one has not.
-  ///
-  /// - Complexity: O(*n*) in the number of fields of all.
-  package func replacingFields(of edit: Record, notIn earlier: Record, by other: Record) -> Record {
-    if storage === other.storage { return self }
-    let (edited, mine, theirs) = (edit.storage.fields, storage.fields, other.storage.fields)
-    var replaced: [RecordField] = []
-    Self.walk(lhs: edited, rhs: earlier.storage.fields) { field, known in
-      guard let field, known == nil else { return }
-      let name = edited[field].name
-      let (own, new) = (storage.position(of: name), other.storage.position(of: name))
-      let value = new.isFound ? theirs[new.index].value : .null
-      let former = own.isFound ? mine[own.index].value : .null
-      if value.hasSameContent(as: former) { return }
-      replaced.append(RecordField(name: name, value: value))
-    }
-    if replaced.isEmpty { return self }
-    let fields = Self.merge(mine, later: replaced, keepingNulls: false)
-    let result = storage.copy(fields: fields)
-    result.encryptedKeys = result.encryptedKeys.filter { result.position(of: $0).isFound }
-    return Record(storage: result)
-  }
-
   /// Returns this edit without the fields that the cloud's whole record already has.
   ///
   /// A null for a field that is absent or null there is no difference, nor is where the file of an asset

@@ -72,10 +72,8 @@ extension ChangesetDevice {
         }
       }
     history.withLock { $0.version = version }
-    do { try takeUp(database) } catch {
-      // A statement has failed, as it does once; an app whose history cannot be read does it once more.
-      try takeUp(database)
-    }
+    // A statement may fail once; an app whose history cannot be read does it once more.
+    if (try? takeUp(database)) == nil { try takeUp(database) }
   }
 
   /// Has the history take up the tables as they are.

@@ -83,10 +83,10 @@ package struct PendingChange: Sendable {
   ) {
     guard let known = later.ancestor else { return }
     if let ancestor {
-      self.ancestor = ancestor.replacingFields(of: edit, notIn: earlier, by: known)
+      self.ancestor = MergedAncestor.of(ancestor, adopting: known, editing: edit, after: earlier)
     }
     guard hasHistory, let base else { return }
-    self.base = base.replacingFields(of: edit, notIn: earlier, by: known)
+    self.base = MergedAncestor.of(base, adopting: known, editing: edit, after: earlier)
   }
 
   package mutating func add(_ number: UInt64) {

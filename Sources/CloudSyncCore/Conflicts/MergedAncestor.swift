@@ -1,0 +1,33 @@
+/// What two edits of a record were made of, of which each knows its own ancestor.
+enum MergedAncestor {
+  /// The earlier edit's ancestor, with the later one's values of what the later edit alone changes.
+  ///
+  /// - Complexity: O(*n*) in the number of fields of all.
+  static func of(
+    _ ancestor: Record,
+    adopting later: Record,
+    editing edit: Record,
+    after earlier: Record
+  ) -> Record {
+    if ancestor.storage === later.storage { return ancestor }
+    let edited = edit.storage.fields
+    var replaced: [RecordField] = []
+    Record.walk(lhs: edited, rhs: earlier.storage.fields) { field, known in
+      guard let field, known == nil else { return }
+      let name = edited[field].name
+      let value = later.storage.value(of: name)
+      if value.hasSameContent(as: ancestor.storage.value(of: name)) { return }
+      replaced.append(RecordField(name: name, value: value))
+    }
+    if replaced.isEmpty { return ancestor }
+    return ancestor.applying(Record(storage: ancestor.storage.copy(fields: replaced)))
+  }
+}
+
+extension Record.Storage {
+  /// A field's value; null if it has none.
+  fileprivate func value(of name: String) -> FieldValue {
+    let place = position(of: name)
+    return place.isFound ? fields[place.index].value : .null
+  }
+}
