@@ -20,8 +20,10 @@ extension SyncEngineOptions {
       .flatMap { localColumnViolations(in: $0) + encryptedColumnViolations(in: $0) }
     let filters = tables.compactMap { schema.table(named: $0) }
       .compactMap { rowFilterViolation(in: $0) }
+    let triggers = tables.compactMap { schema.table(named: $0) }
+      .flatMap { TriggerCheck(table: $0, synchronized: tables).warnings() }
     return unknownNames(in: schema, beside: tables) + local + filters
-      + rowFilterWarnings(in: schema, tables: tables)
+      + rowFilterWarnings(in: schema, tables: tables) + triggers
       + SchemaRules.violations(
         in: local.isEmpty ? synchronized(schema) : schema,
         tables: tables,

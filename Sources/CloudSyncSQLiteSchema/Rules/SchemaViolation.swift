@@ -48,6 +48,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let keyCollation = Self("keyCollation")
     /// The table has more columns than triggers can compare.
     public static let tooManyColumns = Self("tooManyColumns")
+    /// A trigger of the app's writes rows that are synchronized, for what comes from other devices too.
+    public static let writingTrigger = Self("writingTrigger")
     /// A column that is to stay on one device is needed by others.
     public static let localColumn = Self("localColumn")
     /// A history of changesets is kept of the table, or of one that refers to it.
