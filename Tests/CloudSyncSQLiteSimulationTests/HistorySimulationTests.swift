@@ -69,6 +69,8 @@ struct HistorySimulationTests {
     arguments: SuiteSize.few(
       1,
       of: [
+        // An older app put commits on top of what has columns that it lacks, and took these away.
+        (3_262, "default"),
         // A column got another type while an older commit was looked at, and nobody saw that its values were noted.
         (261, "default"),
         // Commits were put on top of a squash whose parents had not come: a state stood in for these, and they were lost.

@@ -26,7 +26,10 @@ struct SimulationTests {
     "Seeds that have found something stay well",
     arguments: SuiteSize.few(
       2,
-      of: [UInt64(5), 25, 27, 105, 155, 1097, 1_002_607, 3_002_121, 5_003_856, 5_295_858]
+      of: [
+        UInt64(5), 25, 27, 105, 155, 1097, 314_643, 315_753, 330_615, 1_002_607, 3_002_121,
+        5_003_856, 5_295_858,
+      ]
     )
   )
   func foundSeeds(seed: UInt64) {
