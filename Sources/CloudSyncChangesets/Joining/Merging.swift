@@ -23,13 +23,7 @@ struct Merging {
   /// Merges the heads of a branch until one is left; those about which a question is open stay.
   func mergeAll(branch: Int64) throws(ChangesetError) -> [LogRow] {
     try DefaultFills(work: work).keep()
-    var queue = MergeQueue()
-    for head in try work.branchHeads.joinable(ofBranch: branch) {
-      let row = try work.log.row(head.seq)
-      // What this version of the app does not know it does not merge.
-      guard try work.knows(row) else { continue }
-      queue.add(row.id, generation: row.generation)
-    }
+    var queue = try queue(ofBranch: branch)
     var made: [LogRow] = []
     while let (one, other) = queue.next() {
       let plan = try merges.plan(one, other)
@@ -57,14 +51,20 @@ struct Merging {
 
   /// What is asked before heads of a branch can be merged.
   func questions(branch: Int64) throws(ChangesetError) -> [ContestedRow] {
+    var queue = try queue(ofBranch: branch)
+    guard let (one, other) = queue.next() else { return [] }
+    return try merges.plan(one, other).questions
+  }
+
+  /// The heads of a branch that are to be merged: what this version of the app does not know it does not merge.
+  private func queue(ofBranch branch: Int64) throws(ChangesetError) -> MergeQueue {
     var queue = MergeQueue()
     for head in try work.branchHeads.joinable(ofBranch: branch) {
       let row = try work.log.row(head.seq)
       guard try work.knows(row) else { continue }
       queue.add(row.id, generation: row.generation)
     }
-    guard let (one, other) = queue.next() else { return [] }
-    return try merges.plan(one, other).questions
+    return queue
   }
 
   /// What takes a commit back, or puts it back, against HEAD: what others had written beside it is not taken back.

@@ -16,12 +16,12 @@ extension SyncEngineOptions {
 
   /// What stands in the way of tables; columns that stay on this device need keep no rule of the cloud's.
   func violations(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
-    let local = tables.compactMap { schema.table(named: $0) }
-      .flatMap { localColumnViolations(in: $0) + encryptedColumnViolations(in: $0) }
-    let filters = tables.compactMap { schema.table(named: $0) }
-      .compactMap { rowFilterViolation(in: $0) }
-    let triggers = tables.compactMap { schema.table(named: $0) }
-      .flatMap { TriggerCheck(table: $0, synchronized: tables).warnings() }
+    let declared = tables.compactMap { schema.table(named: $0) }
+    let local = declared.flatMap {
+      localColumnViolations(in: $0) + encryptedColumnViolations(in: $0)
+    }
+    let filters = declared.compactMap { rowFilterViolation(in: $0) }
+    let triggers = declared.flatMap { TriggerCheck(table: $0, synchronized: tables).warnings() }
     return unknownNames(in: schema, beside: tables) + local + filters
       + rowFilterWarnings(in: schema, tables: tables) + triggers
       + SchemaRules.violations(

@@ -266,12 +266,4 @@ extension TableSchema {
     }
     return groups
   }
-
-  /// The statements that create the triggers beside the engine's.
-  fileprivate var triggersOfTheApp: [String] {
-    dependentSQL.filter { sql in
-      CreateStatement.triggerName(of: sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) }
-        ?? false
-    }
-  }
 }

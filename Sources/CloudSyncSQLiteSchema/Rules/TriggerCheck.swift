@@ -15,8 +15,8 @@ package struct TriggerCheck {
 
   /// A warning for each trigger that writes without asking whether it is the engine that writes.
   package func warnings() -> [SchemaViolation] {
-    table.dependentSQL.compactMap { sql in
-      guard let name = CreateStatement.triggerName(of: sql), !isOfPackage(name) else { return nil }
+    table.triggersOfTheApp.compactMap { sql in
+      guard let name = CreateStatement.triggerName(of: sql) else { return nil }
       let text = SQLText(sql)
       let tokens = text.meaningfulTokens
       let asks = tokens.contains {
@@ -33,11 +33,6 @@ package struct TriggerCheck {
         isWarning: true
       )
     }
-  }
-
-  private func isOfPackage(_ name: String) -> Bool {
-    let name = name.foldedName
-    return name.starts(with: "cloudsync_".utf8) || name.starts(with: "changesets_".utf8)
   }
 
   /// The first synchronized table that the trigger's statements write, unless they change the trigger's own.
@@ -66,5 +61,15 @@ package struct TriggerCheck {
       if !isOther || !written.isSameName(as: table.name) { return written }
     }
     return nil
+  }
+}
+
+extension TableSchema {
+  /// The statements that create the triggers beside the engine's.
+  package var triggersOfTheApp: [String] {
+    dependentSQL.filter { sql in
+      CreateStatement.triggerName(of: sql).map { !$0.foldedName.starts(with: "cloudsync_".utf8) }
+        ?? false
+    }
   }
 }

@@ -232,7 +232,7 @@ enum HistoryConnection {
         let error = remote.session.state.lastRetryError
       else { return }
       hasExplained = true
-      target.console.note("waiting for \(cloud.name), until Ctrl-C: \(Words.line("\(error)"))")
+      target.console.noteWait(for: cloud.name, after: error)
     } _: {
       try await body(remote, repository)
     }

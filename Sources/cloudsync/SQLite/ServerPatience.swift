@@ -16,13 +16,20 @@ struct ServerPatience {
   mutating func waits(after error: SyncError) -> Bool {
     guard error.isPassing, !Interrupt.hasCome else { return false }
     if !hasExplained {
-      console.note("waiting for \(name), until Ctrl-C: \(Words.line("\(error)"))")
+      console.noteWait(for: name, after: error)
     }
     hasExplained = true
     let asked = (error.retryAfterNanoseconds ?? 0) / 1_000_000_000
     Interrupt.wait(seconds: max(seconds, min(asked, 3_600)))
     seconds = min(2 * seconds, 30)
     return true
+  }
+}
+
+extension Console {
+  /// Says what a command waits for, and that the user may end it.
+  func noteWait(for name: String, after error: SyncError) {
+    note("waiting for \(name), until Ctrl-C: \(Words.line("\(error)"))")
   }
 }
 
