@@ -342,6 +342,8 @@ struct SimulationTests {
         3445, 3363,
         // Two changes of keys that did not know of each other led in a circle, and a reference followed it round for ever.
         10_556,
+        // A column that was dropped and added again lost what the cloud had, on that device alone.
+        5152,
       ] as [UInt64]
     )
   )

@@ -24,6 +24,7 @@ struct EngineSetup {
         try check(names, in: whole)
         let schema = options.synchronized(whole)
         try EngineTables.prepare(on: connection)
+        try ReusedNameCheck(connection: connection, schema: schema).check(names)
         return try sqlite { () throws(SQLiteError) in try install(names, in: schema) }
       },
       mapping: { SyncEngineError($0) }
@@ -76,14 +77,15 @@ struct EngineSetup {
     try ActionTriggers(tables.inOrder, schema.references)
       .install(on: connection, isEnforcing: isEnforcing)
     try StatusView.install(on: connection)
-    try take(findings, of: tables)
-    try IntegerKeyRanges(connection: connection, writer: tables.writer)
-      .settle(options.countedTables(of: tables))
-    let facts = Facts(connection: connection)
     // What another table's rows have kept may be written by an engine for that table too.
+    let facts = Facts(connection: connection)
     let isNewSchema =
       try facts.value(.schemaVersion) != .integer(version)
       || findings.contains { $0.finding == .leftOut }
+    let readded = ReaddedColumns(connection: connection, registered: registered)
+    try take(findings, of: tables, readded: isNewSchema ? readded : nil)
+    try IntegerKeyRanges(connection: connection, writer: tables.writer)
+      .settle(options.countedTables(of: tables))
     try retryRefused(of: tables, isNewSchema: isNewSchema)
     if isNewSchema { try facts.set(.triedKinds, to: nil) }
     let isTrying = try kinds.isTrying()
@@ -285,13 +287,25 @@ struct EngineSetup {
   // MARK: What nobody has captured
 
   /// Notes which tables are to be compared with what is known of their rows.
+  ///
+  /// - Parameters:
+  ///   - findings: What became of the tables.
+  ///   - tables: The tables.
+  ///   - readded: Finds columns that were dropped and added again; nil if the schema is as it was.
+  /// - Throws: SQLite's reason.
   private func take(
     _ findings: [(table: String, finding: CaptureFinding)],
-    of tables: SyncTables
+    of tables: SyncTables,
+    readded: ReaddedColumns?
   ) throws(SQLiteError) {
     let facts = Facts(connection: connection)
     for (name, finding) in findings {
       guard let place = tables.place(named: name) else { continue }
+      let columns = try readded?.find(in: tables[place], after: finding) ?? []
+      if !columns.isEmpty {
+        try FormerColumns(connection: connection).note(readded: columns, of: tables[place].id)
+        try facts.requestReconciliation(ofRebuilt: tables[place].id)
+      }
       switch finding {
       case .unchanged, .missing: break
       case .columnsChanged(let added, let removed):

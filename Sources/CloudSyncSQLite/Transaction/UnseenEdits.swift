@@ -26,9 +26,11 @@ struct UnseenEdits: TransactionPart {
       return try takeUnseenColumns(of: row, beside: version)
     }
     guard row.source == .known, !row.state.isDirty, let mine = row.state.row,
-      let known = try stored.known.row(row.rowKey),
-      known.digest != row.values.map(table.digest)
+      let known = try stored.known.row(row.rowKey)
     else { return }
+    if known.digest == row.values.map(table.digest) {
+      return try takeHiddenColumns(of: row, than: mine, beside: version)
+    }
     if try facts.value(.fullFetch) == .integer(FullFetch.rebuilds.rawValue) {
       if UTF8Bytes.equal(known.tag, tag) { keep(row.restored(to: version)) }
       return
@@ -39,6 +41,19 @@ struct UnseenEdits: TransactionPart {
     keep(compared)
     try takeCounters(of: compared)
     try takeColumns(of: self.row(key, in: place), values: values, than: mine, beside: version)
+  }
+
+  /// Takes what somebody has changed unseen in a row of which another column was edited and sent since: its digest is of all
+  /// that the row had then, and only the cloud's record tells.
+  private func takeHiddenColumns(
+    of row: LoadedRow,
+    than mine: RecordVersion,
+    beside version: RecordVersion
+  ) throws(SQLiteError) {
+    guard row.state.placement == .inTable, let values = row.values,
+      try facts.rebuiltTables().contains(row.rowKey.table)
+    else { return }
+    try takeColumns(of: row, values: values, than: mine, beside: version, isHidden: true)
   }
 
   /// Takes what somebody has changed unseen in a row that was edited too: nothing but the cloud's record tells it, and
@@ -61,11 +76,20 @@ struct UnseenEdits: TransactionPart {
   }
 
   /// Takes the columns as edited that the cloud has in the version known here, with another value.
+  ///
+  /// - Parameters:
+  ///   - row: The row.
+  ///   - values: What its table has.
+  ///   - mine: What is known of it.
+  ///   - version: What the cloud has.
+  ///   - isHidden: Whether the table has what it had when the row was stored last: then nothing was converted.
+  /// - Throws: SQLite's reason.
   private func takeColumns(
     of row: LoadedRow,
     values: [SQLiteValue],
     than mine: RecordVersion,
-    beside version: RecordVersion
+    beside version: RecordVersion,
+    isHidden: Bool = false
   ) throws(SQLiteError) {
     let table = tables[row.place]
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
@@ -76,6 +100,14 @@ struct UnseenEdits: TransactionPart {
       // Others have set it under its new name before the table was rebuilt, which has the former one's value.
       if let theirs = version[edit.name], let former = formerName.flatMap({ version[$0] }),
         ValueContent.areEqual(former.value, edit.value)
+      {
+        own.restore(theirs)
+        continue
+      }
+      // One that was dropped and added again has lost what the cloud has; a default that nothing replaces stays.
+      if let formerName, UTF8Bytes.equal(formerName, edit.name), let theirs = version[edit.name],
+        theirs.value != .null, let number = table.places.number(of: edit.name),
+        table.isDefault(edit.value, at: number)
       {
         own.restore(theirs)
         continue
@@ -98,7 +130,7 @@ struct UnseenEdits: TransactionPart {
       else { continue }
       let change = ColumnEdit(name: edit.name, value: edit.value, former: former)
       if ValueConversion.isConversion(edit.value, of: former) {
-        converted.append(change)
+        if !isHidden { converted.append(change) }
       } else {
         changed.append(change)
       }

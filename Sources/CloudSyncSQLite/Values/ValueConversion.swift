@@ -10,6 +10,15 @@ enum ValueConversion {
     guard case .value(let one)? = ValueCodec.decode(one),
       case .value(let other)? = ValueCodec.decode(other)
     else { return false }
+    return isConversion(one, of: other)
+  }
+
+  /// The same of values of a table, where equal ones count too.
+  static func isSame(_ one: SQLiteValue, as other: SQLiteValue) -> Bool {
+    one == other || isConversion(one, of: other)
+  }
+
+  private static func isConversion(_ one: SQLiteValue, of other: SQLiteValue) -> Bool {
     switch (one, other) {
     case (.integer, .real), (.real, .integer), (.integer, .text), (.text, .integer), (.real, .text),
       (.text, .real):

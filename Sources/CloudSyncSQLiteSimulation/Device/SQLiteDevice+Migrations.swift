@@ -115,7 +115,9 @@ extension SQLiteDevice {
     attempt { () throws in
       switch migration {
       case .dropColumn:
-        guard !version.hasDropped, table.name == "lists" || table.name == "items" else { return }
+        guard !version.hasDropped, table.name == "lists" || table.name == "items" else {
+          return try readdColumn(of: table)
+        }
         try SyncEngine.withoutCapture(in: disk.file()) {
           try disk.file().execute("ALTER TABLE \(table.name) DROP COLUMN b")
         }
@@ -136,6 +138,27 @@ extension SQLiteDevice {
         }
       }
     }
+  }
+
+  /// Drops what came last and adds it again, beside the engine's triggers, if the cloud has all that its rows hold: nothing
+  /// tells that, and the cloud's values come back.
+  private func readdColumn(of table: SimulatedSchema.Table) throws {
+    guard version.hasAdditions, let column = table.columns.last, column.name == "c" else { return }
+    let file = try disk.file()
+    let unsent =
+      "SELECT 1 FROM cloudsync_status WHERE status <> 'clean' AND table_name = '\(table.name)'"
+    guard try file.rows(sql: unsent).isEmpty else { return }
+    let initial = column.initial == "NULL" ? "" : " DEFAULT \(column.initial)"
+    try file.execute(
+      """
+      PRAGMA legacy_alter_table = ON;
+      BEGIN;
+      ALTER TABLE \(table.name) DROP COLUMN \(column.sql);
+      ALTER TABLE \(table.name) ADD COLUMN \(column.sql) \(column.type)\(initial);
+      COMMIT;
+      PRAGMA legacy_alter_table = OFF;
+      """
+    )
   }
 
   private func rebuilding(_ table: SimulatedSchema.Table) -> [String] {

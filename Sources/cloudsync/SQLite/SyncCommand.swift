@@ -51,8 +51,9 @@ enum SyncCommand {
         others is written as it is known. Large values that a cloud in a file has lost are stored again, too.
 
         A table may get columns or lose them; the next sync follows. One that was renamed is named anew, by --all or
-        --tables. SQLite refuses to drop a column that triggers name, as those of a synced table do: in the program
-        sqlite3 say first “PRAGMA legacy_alter_table = ON;”, and sync before anything else is edited.
+        --tables; its former name, or that of a renamed column, is given to nothing else. SQLite refuses to drop a
+        column that triggers name, as those of a synced table do: in the program sqlite3 say first
+        “PRAGMA legacy_alter_table = ON;”, and sync before anything else is edited.
 
         While nothing is to be done --watch holds no lock. While it reads edits and stores rows it holds that of a
         writer, for milliseconds, and for seconds where many thousands are edited at once. sqlite3 waits for nobody and says

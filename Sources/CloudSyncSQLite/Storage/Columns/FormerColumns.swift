@@ -22,6 +22,11 @@ struct FormerColumns {
     try facts.set(.formerColumns, toNames: all)
   }
 
+  /// Notes columns that were dropped and added again: each is its own former one.
+  func note(readded columns: [String], of table: Int64) throws(SQLiteError) {
+    try note(Dictionary(columns.map { ($0, $0) }) { first, _ in first }, of: table)
+  }
+
   /// Forgets the names of a table whose rows were compared.
   func forget(table: Int64) throws(SQLiteError) {
     var all = try facts.names(.formerColumns)

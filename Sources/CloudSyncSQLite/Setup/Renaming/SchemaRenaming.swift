@@ -88,6 +88,15 @@ struct SchemaRenamingSearch {
     return alike.count == 1 ? alike[0] : nil
   }
 
+  /// Whether a table that is called as another one was has at least half of that one's rows, by their keys, as after a
+  /// rebuild that keeps the former table.
+  func stands(_ table: TableSchema, for former: RegisteredTable) throws(SQLiteError) -> Bool {
+    let count = try EngineStorage(connection: connection).count(ofTable: former.id)
+    if count == 0 { return true }
+    guard try KeyColumn.read(of: table, in: connection) == former.key else { return false }
+    return try countRows(of: former, in: table, key: former.key) * 2 >= count
+  }
+
   /// Whether a table has all that another one had, be it that columns have other names.
   private func isCarried(
     _ former: RegisteredTable,
@@ -113,11 +122,7 @@ struct SchemaRenamingSearch {
   ) throws(SQLiteError) -> Bool {
     let key = former.key(renamed: renamed)
     guard try KeyColumn.read(of: table, in: connection) == key else { return false }
-    let isUnknown = CompoundKey.isUnknown(key, in: "r", ofTable: former.id)
-    let query = try connection.prepare(
-      "SELECT count(*) FROM main.\(table.name.quotedName) AS r WHERE NOT (\(isUnknown))"
-    )
-    let found = try query.mapRows { $0.integer(0) }.first ?? 0
+    let found = try countRows(of: former, in: table, key: key)
     if found == 0 { return false }
     if former.columns.count == former.key.count {
       return try found * 2 >= EngineStorage(connection: connection).count(ofTable: former.id)
@@ -127,6 +132,18 @@ struct SchemaRenamingSearch {
       .isWholeCarried() ?? true
   }
 
+  /// How many rows a table has of those that are known of another one, by their keys.
+  private func countRows(
+    of former: RegisteredTable,
+    in table: TableSchema,
+    key: [KeyColumn]
+  ) throws(SQLiteError) -> Int64 {
+    let isUnknown = CompoundKey.isUnknown(key, in: "r", ofTable: former.id)
+    return try connection.integer(
+      "SELECT count(*) FROM main.\(table.name.quotedName) AS r WHERE NOT (\(isUnknown))"
+    )
+  }
+
   // MARK: Columns
 
   /// The columns that SQLite has renamed in the triggers of a table; nil if these do not tell.
@@ -134,6 +151,20 @@ struct SchemaRenamingSearch {
     of former: RegisteredTable,
     named name: String,
     as table: TableSchema,
+    installed: [String: TableRegistry.InstalledTrigger]
+  ) -> [String: String]? {
+    renamesInTriggers(of: former, named: name, installed: installed)?
+      .filter { old, new in
+        !table.writableColumns.contains { $0.name == old }
+          && table.writableColumns.contains { $0.name == new }
+      }
+  }
+
+  /// What SQLite has renamed in the triggers of a table, be it that a name is given anew or a column gone since; nil if
+  /// these do not tell.
+  func renamesInTriggers(
+    of former: RegisteredTable,
+    named name: String,
     installed: [String: TableRegistry.InstalledTrigger]
   ) -> [String: String]? {
     if former.triggers.isEmpty { return nil }
@@ -153,10 +184,7 @@ struct SchemaRenamingSearch {
         renamed[one] = other
       }
     }
-    return renamed.filter { old, new in
-      !table.writableColumns.contains { $0.name == old }
-        && table.writableColumns.contains { $0.name == new }
-    }
+    return renamed
   }
 
   /// The columns that stand where others stood, declared alike; where columns have come or gone besides, or stand in another

@@ -1,0 +1,102 @@
+import CloudSyncCore
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// Finds columns that a migration has dropped and added again under their names, before any engine saw the table without
+/// them.
+///
+/// Neither the names nor the triggers tell it. But what is added stands last and holds its default in all rows, so rows
+/// that nobody has edited are not what was known of them.
+struct ReaddedColumns {
+  let connection: SQLiteConnection
+  /// The tables as they were registered before.
+  let registered: [RegisteredTable]
+
+  /// The columns of a table that may have been dropped and added again.
+  ///
+  /// - Parameters:
+  ///   - table: The table as it is now.
+  ///   - finding: What its triggers and its declaration tell.
+  /// - Returns: Their names; none if its rows are what was known of them.
+  /// - Throws: SQLite's reason.
+  func find(
+    in table: RecordTable,
+    after finding: CaptureFinding
+  ) throws(SQLiteError) -> [String] {
+    switch finding {
+    case .unchanged, .leftOut: try find(in: table, added: [])
+    case .columnsChanged(let added, _): try find(in: table, added: added)
+    case .new, .missing, .rebuilt: []
+    }
+  }
+
+  private func find(in table: RecordTable, added: [String]) throws(SQLiteError) -> [String] {
+    guard let former = registered.first(where: { $0.id == table.id }) else { return [] }
+    let rows = CleanRows(connection: connection, table: table, former: former)
+    var names: [String] = []
+    for column in table.schema.writableColumns.reversed() {
+      if added.contains(where: { UTF8Bytes.equal($0, column.name) }) { continue }
+      let isKey = table.key.contains { $0.isSameName(as: column.name) }
+      let isConstant = try connection.constantDefault(of: column) != nil
+      if isKey || !isConstant { break }
+      if try rows.haveValues(in: column) { break }
+      names.append(column.name)
+    }
+    if names.isEmpty { return [] }
+    // Of edited rows there is no digest.
+    if try hasEdits(of: former) { return names }
+    return try rows.areUnchanged(but: added) ? [] : names
+  }
+
+  private func hasEdits(of table: RegisteredTable) throws(SQLiteError) -> Bool {
+    try connection.integer(
+      """
+      SELECT EXISTS(SELECT 1 FROM cloudsync_pending WHERE table_id = \(table.id) AND NOT is_tombstone)
+        OR EXISTS(SELECT 1 FROM cloudsync_outbox WHERE table_id = \(table.id))
+      """
+    ) == 1
+  }
+}
+
+/// The rows of a table that the cloud has too, and that nobody has edited since.
+private struct CleanRows {
+  let connection: SQLiteConnection
+  let table: RecordTable
+  let former: RegisteredTable
+
+  /// Whether one of them has something else in a column than its default.
+  func haveValues(in column: TableSchema.Column) throws(SQLiteError) -> Bool {
+    let name = "t.\(column.name.quotedName)"
+    let initial = try connection.constantDefault(of: column) ?? .null
+    return try select("1", where: "\(name) IS NOT (\(initial.literal))").step()
+  }
+
+  /// Whether all of them are what they were when they were synchronized last, but for columns that are new.
+  func areUnchanged(but added: [String]) throws(SQLiteError) -> Bool {
+    let columns = table.columns.map { "t.\($0.quotedName)" }
+    let query = try select((columns + ["k.digest"]).joined(separator: ", "), where: "TRUE")
+    while try query.step() {
+      let values = table.columns.indices.map { query.value(Int32($0)) }
+      let digest = query.integer(Int32(table.columns.count))
+      if table.digest(of: values, without: added) != digest { return false }
+    }
+    return true
+  }
+
+  private func select(
+    _ columns: String,
+    where condition: String
+  ) throws(SQLiteError) -> SQLiteStatement {
+    try connection.prepare(
+      """
+      SELECT \(columns)
+      FROM main.\(table.name.quotedName) t
+        JOIN cloudsync_known k ON k.table_id = ?1 AND k.key = \(table.captured.lookedUpKey("t"))
+      WHERE \(condition) AND \(StatusQuery([former]).isRead(rowOf: "k.table_id, k.key"))
+        AND NOT EXISTS(
+          SELECT 1 FROM cloudsync_pending p WHERE p.table_id = k.table_id AND p.key = k.key)
+      """
+    )
+    .bind(table.id, at: 1)
+  }
+}

@@ -1,0 +1,94 @@
+import CloudSyncSQLiteSchema
+import CloudSyncSQLiteSupport
+
+/// A migration may not give a name anew that it has freed itself: the cloud knows tables and columns by their names, so
+/// what is there of the former one would be taken for the new one's, on every device.
+///
+/// What the new one holds tells whether it stands for the former one: a migration may also set a table or a column aside
+/// and put another one in its place that holds the same.
+struct ReusedNameCheck {
+  let connection: SQLiteConnection
+  let schema: DatabaseSchema
+
+  /// How many rows are looked at.
+  private static let limit = 1_000
+
+  /// Throws if one of the tables, or a column of one, has the name of another one that is there under a new name.
+  func check(_ names: [String]) throws(SyncEngineError) {
+    let found = try sqlite { () throws(SQLiteError) -> String? in try reason(in: names) }
+    if let found { throw SyncEngineError(.schema, found) }
+  }
+
+  private func reason(in names: [String]) throws(SQLiteError) -> String? {
+    let registry = TableRegistry(connection: connection)
+    let registered = try registry.tables().filter { !$0.triggers.isEmpty }
+    let installed = try registry.installedTriggers()
+    let search = SchemaRenamingSearch(connection: connection, schema: schema)
+    for former in registered {
+      guard let table = schema.table(named: former.name),
+        names.contains(where: table.name.isSameName)
+      else { continue }
+      if let moved = movedTable(of: former, installed: installed) {
+        // With triggers it is a table that had another name itself.
+        let isCaptured = installed.values.contains { $0.table.isSameName(as: former.name) }
+        if !isCaptured, try search.stands(table, for: former) { continue }
+        return """
+          Table \(former.name.quotedName) has the name of another one, which is \
+          \(moved.quotedName) now. The cloud knows tables by their names: give the new table one \
+          that nothing had, with ALTER TABLE … RENAME TO. Nothing was changed or sent.
+          """
+      }
+      let told =
+        search.renamesInTriggers(of: former, named: table.name, installed: installed) ?? [:]
+      for (old, new) in told.sorted(by: { $0.key < $1.key })
+      where try isReused(old, since: new, in: table, renamed: told) {
+        return """
+          Column \(old.quotedName) of table \(table.name.quotedName) has the name of another one, \
+          which is \(new.quotedName) now. The cloud knows columns by their names: give the new \
+          column one that nothing had, with ALTER TABLE … RENAME COLUMN. Nothing was changed or sent.
+          """
+      }
+    }
+    return nil
+  }
+
+  /// The table that has a registered one's triggers, if that is another one: it was renamed.
+  private func movedTable(
+    of former: RegisteredTable,
+    installed: [String: TableRegistry.InstalledTrigger]
+  ) -> String? {
+    let tables = Set(former.triggers.keys.compactMap { installed[$0]?.table })
+    guard tables.count == 1, let moved = tables.first, !moved.isSameName(as: former.name),
+      schema.table(named: moved) != nil
+    else { return nil }
+    return moved
+  }
+
+  /// Whether a column that is called as another one was holds something else than that.
+  private func isReused(
+    _ old: String,
+    since new: String,
+    in table: TableSchema,
+    renamed: [String: String]
+  ) throws(SQLiteError) -> Bool {
+    let isThere = { (name: String) in table.writableColumns.contains { $0.name == name } }
+    guard isThere(old), isThere(new) else { return false }
+    if renamed.values.contains(old) { return true }
+    let (former, present) = ("t.\(new.quotedName)", "t.\(old.quotedName)")
+    let query = try connection.prepare(
+      """
+      SELECT \(former), \(present) FROM main.\(table.name.quotedName) t
+      WHERE \(former) IS NOT NULL LIMIT \(Self.limit)
+      """
+    )
+    var (same, others) = (0, 0)
+    try query.forEachRow {
+      if ValueConversion.isSame(query.value(1), as: query.value(0)) {
+        same += 1
+      } else {
+        others += 1
+      }
+    }
+    return others > same
+  }
+}

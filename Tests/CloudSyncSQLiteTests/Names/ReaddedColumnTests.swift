@@ -1,0 +1,120 @@
+import CloudSyncSQLite
+import CloudSyncSimulator
+import Testing
+
+@Suite("Columns that are dropped and added again between two starts")
+struct ReaddedColumnTests {
+  private static let schema = """
+    CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER, color TEXT);
+    """
+  private static let migration = """
+    PRAGMA legacy_alter_table = ON;
+    ALTER TABLE notes DROP COLUMN color; ALTER TABLE notes ADD COLUMN color TEXT;
+    """
+  private static let rows = "SELECT * FROM notes ORDER BY id"
+
+  private func pair(
+    _ schema: String = schema
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute(
+      "INSERT INTO notes(id, title, stars, color) VALUES('a', 'A', 1, 'red'), ('b', 'B', 2, 'blue')"
+    )
+    try bench.sync(mac, phone)
+    return (bench, mac, phone)
+  }
+
+  private func expect(
+    _ rows: [String],
+    of devices: SyncHarness.Device...,
+    in bench: SyncHarness
+  ) async throws {
+    for device in devices {
+      #expect(try device.lines(Self.rows) == rows, "\(device.name)")
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+      #expect(try await device.engine.verify().differences == [], "\(device.name)")
+    }
+  }
+
+  @Test(
+    "The cloud's values come back, with whatever type and default the column is added",
+    arguments: ["TEXT", "INTEGER", "TEXT NOT NULL DEFAULT 'none'"]
+  )
+  func comesBack(type: String) async throws {
+    let (bench, mac, phone) = try pair()
+    let migration = Self.migration.replacing("color TEXT", with: "color \(type)")
+    try bench.restart(mac, ["notes"], after: migration)
+    try bench.sync(mac)
+    try bench.restart(phone, ["notes"], after: migration)
+    try bench.sync(phone, mac)
+
+    try await expect(["'a'|'A'|1|'red'", "'b'|'B'|2|'blue'"], of: mac, phone, in: bench)
+  }
+
+  @Test("So they do if it stood elsewhere before, and several columns are added again")
+  func severalColumns() async throws {
+    let (bench, mac, phone) = try pair(
+      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, color TEXT, title TEXT, stars INTEGER)"
+    )
+    try bench.restart(
+      mac,
+      ["notes"],
+      after: """
+        PRAGMA legacy_alter_table = ON;
+        ALTER TABLE notes DROP COLUMN color; ALTER TABLE notes ADD COLUMN color TEXT;
+        ALTER TABLE notes DROP COLUMN stars; ALTER TABLE notes ADD COLUMN stars INTEGER;
+        """
+    )
+    try bench.sync(mac)
+
+    #expect(
+      try mac.lines("SELECT id, title, stars, color FROM notes ORDER BY id")
+        == ["'a'|'A'|1|'red'", "'b'|'B'|2|'blue'"]
+    )
+    #expect(try await mac.engine.verify().differences == [])
+    #expect(try bench.unclean(mac) == [])
+    withExtendedLifetime(phone) {}
+  }
+
+  @Test("Edits from before the next start stay, in the column itself too")
+  func edited() async throws {
+    let (bench, mac, phone) = try pair()
+    mac.engine.stop()
+    try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
+    let later = "UPDATE notes SET color = 'green', stars = 7 WHERE id = 'b'"
+    try bench.restart(mac, ["notes"], after: Self.migration + later)
+    try bench.sync(mac, phone)
+
+    try await expect(["'a'|'A2'|1|'red'", "'b'|'B'|7|'green'"], of: mac, phone, in: bench)
+  }
+
+  @Test("Another schema alone has nothing fetched anew, though the last column is empty")
+  func unchanged() throws {
+    let (bench, mac, phone) = try pair()
+    try mac.execute("UPDATE notes SET color = NULL")
+    try bench.sync(mac, phone)
+    try bench.restart(mac, ["notes"], after: "CREATE INDEX stars ON notes(stars); VACUUM")
+
+    let facts = "SELECT key FROM cloudsync_facts WHERE key IN ('fetchAll', 'unreconciled')"
+    #expect(try mac.lines(facts) == [])
+    try bench.restart(phone, ["notes"], after: Self.migration)
+    #expect(try phone.lines(facts) == [])
+  }
+
+  @Test("A rescan finds what an edit of the same row has hidden")
+  func hidden() async throws {
+    let (bench, mac, phone) = try pair()
+    mac.engine.stop()
+    // As somebody does who has turned the triggers off.
+    try mac.execute(
+      "UPDATE notes SET color = 'unseen' WHERE id = 'a'; DELETE FROM cloudsync_outbox"
+    )
+    try mac.execute("UPDATE notes SET title = 'A2' WHERE id = 'a'")
+    try bench.sync(mac, phone)
+    #expect(try phone.lines(Self.rows) == ["'a'|'A2'|1|'red'", "'b'|'B'|2|'blue'"])
+    try mac.engine.rescan()
+    try bench.sync(mac, phone)
+
+    try await expect(["'a'|'A2'|1|'unseen'", "'b'|'B'|2|'blue'"], of: mac, phone, in: bench)
+  }
+}
