@@ -2,20 +2,24 @@
 enum MergedAncestor {
   /// The earlier edit's ancestor, with the later one's values of what the later edit alone changes.
   ///
+  /// A later edit without an ancestor was made of nothing: what it sets was not there.
+  ///
   /// - Complexity: O(*n*) in the number of fields of all.
   static func of(
     _ ancestor: Record,
-    adopting later: Record,
+    adopting later: Record?,
     editing edit: Record,
     after earlier: Record
   ) -> Record {
-    if ancestor.storage === later.storage { return ancestor }
+    if let later, ancestor.storage === later.storage { return ancestor }
     let edited = edit.storage.fields
     var replaced: [RecordField] = []
     Record.walk(lhs: edited, rhs: earlier.storage.fields) { field, known in
       guard let field, known == nil else { return }
       let name = edited[field].name
-      let value = later.storage.value(of: name)
+      // What it removes is told by what was there.
+      if later == nil, edited[field].value.isNull { return }
+      let value = later?.storage.value(of: name) ?? .null
       if value.hasSameContent(as: ancestor.storage.value(of: name)) { return }
       replaced.append(RecordField(name: name, value: value))
     }

@@ -137,6 +137,32 @@ struct LostAnswerTests {
     #expect(harness.state.hasWorkQueued == false && harness.brokenInvariant == nil)
   }
 
+  @Test("`cancel` says so too after a conflict has told that a part of it is done")
+  func cancelAfterConflict() throws {
+    let edit = SessionHarness.record("a", ["x": 1, "y": 1], tag: "1")
+    let server = SessionHarness.record("a", ["x": 1, "y": 2], tag: "2")
+    let conflict = ItemFailure(edit.recordID, SyncError(.serverRecordChanged, serverRecord: server))
+    let harness = SessionHarness(
+      resolver: .fieldwise(default: .client),
+      script: ScriptedHandler.Script(modify: { _, number in
+        switch number {
+        case 0: .failure(.serverResponseLost)
+        case 1: .success(.init(failures: [conflict]))
+        default: .failure(.zoneBusy)
+        }
+      })
+    )
+    harness.start()
+    let operation = try harness.modify([edit])
+    harness.world.advance(by: .seconds(30))
+    #expect(harness.handler.modifyCalls.count > 2)
+
+    harness.session.cancel(operation)
+    harness.world.run()
+    let codes = harness.failures.entries.first?.error.itemErrors.map(\.error.code)
+    #expect(codes == [.outcomeUnknown])
+  }
+
   @Test("`cancel` gives up a repeat that is in flight, and the rest goes under a new write token")
   func cancelInFlight() throws {
     let harness = SessionHarness(script: Self.silent(on: "a"))

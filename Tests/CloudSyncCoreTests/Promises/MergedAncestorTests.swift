@@ -54,6 +54,55 @@ struct MergedAncestorTests {
     #expect(saved?["a"] == 21 && saved?["b"] == 6)
   }
 
+  /// Submits edits of parts of a record, of which one has no ancestor, and sends them after another device has saved it.
+  private func merged(
+    _ edits: [(from: Record?, to: Record)],
+    resolver: ConflictResolver
+  ) throws -> Record? {
+    let bench = CloudHarness(resolver: resolver)
+    bench.cloud.save(Self.record(1, 5, tag: nil))
+    let tag = try #require(bench.cloud["r"]?.changeTag)
+    for edit in edits {
+      try bench.session.modify(
+        ModifyOperation(
+          records: [edit.to.withChangeTag(tag)],
+          ancestors: [edit.from?.withChangeTag(tag)].compactMap(\.self)
+        )
+      )
+    }
+    bench.cloud.save(Self.record(1, 20, tag: tag))
+    bench.start()
+    bench.world.runToEnd()
+    #expect(bench.wrongs == [])
+    return bench.cloud["r"]
+  }
+
+  @Test(
+    "What a later edit without an ancestor sets is edited, also if the earlier one's ancestor had it, unsent"
+  )
+  func laterWithoutAncestor() throws {
+    let saved = try merged(
+      [
+        (from: Self.record(2, 5, tag: nil), to: Self.record(2, 6, tag: nil)),
+        (from: nil, to: SessionHarness.record("r", ["a": .int64(2)])),
+      ],
+      resolver: .fieldwise(["b": .counterSum], default: .client)
+    )
+    #expect(saved?["a"] == 2 && saved?["b"] == 21)
+  }
+
+  @Test("What a later edit adds is measured from its ancestor, also if the earlier edit has none")
+  func earlierWithoutAncestor() throws {
+    let saved = try merged(
+      [
+        (from: nil, to: SessionHarness.record("r", ["a": .int64(2)])),
+        (from: Self.record(2, 5, tag: nil), to: Self.record(2, 6, tag: nil)),
+      ],
+      resolver: .fieldwise(["b": .counterSum], default: .client)
+    )
+    #expect(saved?["a"] == 2 && saved?["b"] == 21)
+  }
+
   @Test("What both edits change is measured from the first one's version")
   func amountOfBoth() throws {
     let saved = try merged(

@@ -27,6 +27,8 @@ struct ChangeHistory: Sendable {
 struct Trials: Sendable {
   /// Whether the cloud may have it already.
   var doubt = Doubt.none
+  /// Whether the cloud may have a part of it: it was in doubt before it was merged with something else.
+  var wasInDoubt = false
   /// How often in a row it was parked for an error that may pass, and tried again by itself.
   var probes = 0
   /// The error for which it was parked then.
@@ -38,7 +40,7 @@ struct Trials: Sendable {
 
   var isEmpty: Bool {
     guard case .none = doubt else { return false }
-    return probes == 0 && probedFor == nil && refusedAt == 0 && reporter == 0
+    return !wasInDoubt && probes == 0 && probedFor == nil && refusedAt == 0 && reporter == 0
   }
 }
 
@@ -102,6 +104,27 @@ extension PendingChange {
   /// Whether it was sent and not answered, so that the cloud may have it already.
   package var isInDoubt: Bool { if case .none = doubt { false } else { true } }
 
+  /// Whether nobody can say that the cloud has nothing of it.
+  var mayBeSaved: Bool { isInDoubt || history?.value.trials.wasInDoubt == true }
+
+  /// Ends the doubt because it is not what was sent any more: a part of it may be in the cloud all the same.
+  mutating func endDoubt() {
+    if !isInDoubt { return }
+    change {
+      $0.trials.doubt = .none
+      $0.trials.wasInDoubt = true
+    }
+  }
+
+  /// Forgets that it was sent: the cloud that may have it is gone.
+  mutating func forgetDoubt() {
+    if !mayBeSaved { return }
+    change {
+      $0.trials.doubt = .none
+      $0.trials.wasInDoubt = false
+    }
+  }
+
   /// Changes what befell it; nothing at all is kept as nil.
   mutating func change(_ body: (inout ChangeHistory) -> Void) {
     var changed = history ?? CopyOnWrite(ChangeHistory())
@@ -146,6 +169,7 @@ extension Doubt: CodedValue {
 extension Trials: CodedStruct {
   init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     doubt = try coder.field("doubt") { $0.doubt }
+    wasInDoubt = try coder.field("wasInDoubt") { $0.wasInDoubt }
     probes = try coder.amount("probes") { $0.probes }
     probedFor = try coder.field("probedFor") { $0.probedFor }
     refusedAt = try coder.field("refusedAt") { $0.refusedAt }

@@ -147,7 +147,7 @@ package struct ModifyRegion: Sendable {
       let isKept = carried == 0 || entry.source != 0 || entry.wasParked
       if carried > 0 {
         let error: SyncError =
-          isKept ? .goesOnMerged : entry.isInDoubt ? .outcomeUnknown : .cancelled
+          isKept ? .goesOnMerged : entry.mayBeSaved ? .outcomeUnknown : .cancelled
         withdrawn += Array(repeating: ItemFailure(entry.recordID, error), count: carried)
       }
       if isKept {

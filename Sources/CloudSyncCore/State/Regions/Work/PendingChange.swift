@@ -68,7 +68,7 @@ package struct PendingChange: Sendable {
     }
     if isMixed { needsLookup = true }
     // What the cloud may have is no longer what is sent.
-    if isInDoubt { doubt = .none }
+    endDoubt()
     endProbing()
     add(later.source)
     return true
@@ -81,12 +81,24 @@ package struct PendingChange: Sendable {
     editing edit: Record,
     after earlier: Record
   ) {
-    guard let known = later.ancestor else { return }
     if let ancestor {
-      self.ancestor = MergedAncestor.of(ancestor, adopting: known, editing: edit, after: earlier)
+      self.ancestor = MergedAncestor.of(
+        ancestor,
+        adopting: later.ancestor,
+        editing: edit,
+        after: earlier
+      )
+    } else if let known = later.ancestor, !earlier.fields.contains(where: \.value.isNull) {
+      // The earlier one was made of nothing that is known: so was each of its fields, also beside those of the later one.
+      self.ancestor = MergedAncestor.of(
+        Record(recordType: known.recordType, recordID: known.recordID),
+        adopting: known,
+        editing: edit,
+        after: earlier
+      )
     }
     guard hasHistory, let base else { return }
-    self.base = MergedAncestor.of(base, adopting: known, editing: edit, after: earlier)
+    self.base = MergedAncestor.of(base, adopting: later.ancestor, editing: edit, after: earlier)
   }
 
   package mutating func add(_ number: UInt64) {
@@ -109,7 +121,7 @@ package struct PendingChange: Sendable {
   /// Takes the record that a conflict was resolved to.
   mutating func resolve(to record: Record) {
     endProbing()
-    doubt = .none
+    endDoubt()
     // A conflict that had to be looked up has been counted.
     if !needsLookup { conflicts += 1 }
     isMixed = false
@@ -158,7 +170,7 @@ extension PendingChange {
     guard hasHistory else { return }
     base = nil
     conflicts = 0
-    doubt = .none
+    forgetDoubt()
   }
 }
 
