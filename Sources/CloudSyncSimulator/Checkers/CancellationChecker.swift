@@ -8,7 +8,7 @@ final class CancellationChecker: SimulationChecker {
   private struct Host {
     /// The operations that the app has cancelled.
     var cancelled: Set<OperationID> = []
-    /// Edits that may be in the cloud although their operation was cancelled.
+    /// Edits that may be in the cloud although their operation was cancelled, or has handed them back.
     var inDoubt: Set<Int64> = []
   }
 
@@ -41,7 +41,10 @@ final class CancellationChecker: SimulationChecker {
       for recordID in response.deletedRecordIDs { cloud[recordID.name] = nil }
     case .zoneLost, .storeRestored: cloud = [:]
     case .completed(let operation, let response):
-      hosts[device].inDoubt.formUnion(operation.numbersInDoubt(by: response.failures))
+      // What is handed back may be there whatever it was refused for: an answer before that may have been lost.
+      let names = Set(response.failures.map(\.recordID))
+      let refused = operation.records.filter { names.contains($0.recordID) }
+      hosts[device].inDoubt.formUnion(refused.flatMap { $0.editValues.map(\.number) })
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
       return check(operation, error, device: device)
     default: break
