@@ -57,6 +57,8 @@ struct ScriptLedger: Sendable {
   var decided: [Int: Int] = [:]
   /// Records of which the script cannot tell what the cloud must hold in the end.
   var tainted: Set<String> = []
+  /// How many requests have carried a record's edits.
+  var requests: [String: Int] = [:]
 
   mutating func add(isFetch: Bool, records: [String], hasCheckpoint: Bool, process: Int) -> Int {
     let ticket = entries.count

@@ -18,6 +18,9 @@ extension ScriptMemory {
     note(
       "  call \(calls) \(context.attempt) \(call.summary) fault \(fault.map { "\($0)" } ?? "none")"
     )
+    if case .modify = call {
+      for item in call.items { ledger.requests[item.recordID.name, default: 0] += 1 }
+    }
     let zone = cloud.zone
     let count = cloud.changes.count
     let outcome = cloud.serve(call, context, for: state.account.owner?.value, fault: fault)

@@ -82,6 +82,9 @@ extension ScriptMemory {
         )
       case .save(let fields):
         if isParked(edit), plan.resolver == .later || decidedRecords[name] != nil { continue }
+        // One that is handed back is told with its operation, and later ones need not wait for that.
+        let isHandedBack = plan.configuration.refusedItems == .handBack
+        if isHandedBack, ledger.requests[name] ?? 0 > 1 { continue }
         // A deletion that took it along, and then failed for good, gave way as well.
         let isDeleted = ledger.edits.contains {
           $0.record == name && $0.version > edit.version && $0.change == .delete && isParked($0)
