@@ -45,6 +45,7 @@ final class HistoryMergeChecker: SimulationChecker {
           time: entry.commit.header.time,
           isMerge: isMerge,
           originals: Set(entry.commit.header.originals),
+          isReversal: entry.commit.header.reverts != nil,
           state: state
         )
         if isMerge, parents.count == 2 {

@@ -70,6 +70,8 @@ final class HistoryCommit {
   let isMerge: Bool
   /// The commits from before a squash that it stands for.
   let originals: Set<ChangesetID>
+  /// Whether it takes another commit back.
+  let isReversal: Bool
   let state: HistoryState
   /// The numbers of all commits that it descends from, and its own unless it is virtual.
   let ancestors: Set<Int>
@@ -81,6 +83,7 @@ final class HistoryCommit {
     time: HybridTime,
     isMerge: Bool,
     originals: Set<ChangesetID> = [],
+    isReversal: Bool = false,
     state: HistoryState
   ) {
     self.number = number
@@ -89,6 +92,7 @@ final class HistoryCommit {
     self.time = time
     self.isMerge = isMerge
     self.originals = originals
+    self.isReversal = isReversal
     self.state = state
     generation = 1 + (parents.map(\.generation).max() ?? 0)
     var ancestors: Set<Int> = []

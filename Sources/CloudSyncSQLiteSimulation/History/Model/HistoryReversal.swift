@@ -35,6 +35,11 @@ struct HistoryReversal {
         guard mine.writer == reverted.number, mine.value != former.value,
           present[column].value == mine.value, made[column].writer == reverting.number
         else { continue }
+        // What takes back what others have written counts as much as that: neither does.
+        let isTakenBack = others.contains { other in
+          other.isReversal && other.state[id]?[column].writer == other.number
+        }
+        if isTakenBack { continue }
         let written = others.compactMap { other -> HistoryCell? in
           guard let cell = other.state[id]?[column], cell.writer == other.number else { return nil }
           return cell
