@@ -77,6 +77,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [
@@ -150,6 +151,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the larger world that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [
@@ -217,6 +219,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where records are removed that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [
@@ -242,6 +245,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where the cloud denies records that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [
@@ -284,6 +288,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where rows are given keys that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [
@@ -318,6 +323,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the whole world that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [
@@ -355,6 +361,7 @@ struct SimulationTests {
 
   @Test(
     "Seeds of the world where engines send only some rows that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
       of: [

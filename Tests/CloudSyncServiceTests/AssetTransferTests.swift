@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncService
+import CloudSyncTestSupport
 import CloudSyncWebServices
 import Foundation
 import Testing
@@ -18,7 +19,7 @@ struct AssetTransferTests {
       number += 1
       return number
     }
-    let base = FileManager.default.temporaryDirectory.path
+    let base = TestPath.folder
     folder = "\(base)/cloudsync-assets-\(ProcessInfo.processInfo.processIdentifier)-\(number)"
     try? FileManager.default.removeItem(atPath: folder)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -31,11 +31,11 @@ struct ConformanceTests {
 
   @Test(
     "Client and service do what handlers must do",
-    arguments: SuiteSize.pairs(20, Array(OperationHandlerConformance.all.indices), [false, true])
+    arguments: SuiteSize.pairs(8, Array(OperationHandlerConformance.all.indices), [false, true])
   )
   func clientAndService(index: Int, isAtomic: Bool) async throws {
     let check = OperationHandlerConformance.all[index]
-    let base = FileManager.default.temporaryDirectory.path
+    let base = TestPath.folder
     let process = ProcessInfo.processInfo.processIdentifier
     let folder = "\(base)/cloudsync-conformance-\(process)-\(index)-\(isAtomic)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -73,7 +73,7 @@ struct ConformanceTests {
 
   @Test(
     "A handler behind the codec does what handlers must do",
-    arguments: SuiteSize.some(20, of: Array(OperationHandlerConformance.all.indices))
+    arguments: SuiteSize.some(8, of: Array(OperationHandlerConformance.all.indices))
   )
   func loopback(index: Int) async throws {
     let check = OperationHandlerConformance.all[index]
@@ -95,10 +95,10 @@ struct ConformanceTests {
 
   @Test(
     "Client and service over a file do what handlers must do",
-    arguments: SuiteSize.some(6, of: Array(OperationHandlerConformance.all.indices))
+    arguments: SuiteSize.some(2, of: Array(OperationHandlerConformance.all.indices))
   )
   func file(index: Int) async throws {
-    let folder = FileManager.default.temporaryDirectory.path
+    let folder = TestPath.folder
     let path = "\(folder)/cloudsync-wire-\(ProcessInfo.processInfo.processIdentifier)-\(index)"
     defer {
       for suffix in ["", "-wal", "-shm"] {

@@ -51,7 +51,7 @@ struct SQLiteOverHTTPTests {
   /// Edits two databases, and expects that both hold the same in the end: what one of them alone
   /// has edited, too.
   private static func run(seed: UInt64, faults: InProcessTransport.Script?) async throws {
-    let base = FileManager.default.temporaryDirectory.path
+    let base = TestPath.folder
     let folder = "\(base)/cloudsync-http-\(ProcessInfo.processInfo.processIdentifier)-\(seed)"
     try? FileManager.default.removeItem(atPath: folder)
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -131,7 +131,7 @@ struct ServiceFuzzTests {
     arguments: [true, false]
   )
   func changedRequests(isFile: Bool) async throws {
-    let folder = FileManager.default.temporaryDirectory
+    let folder = URL(fileURLWithPath: TestPath.folder)
       .appendingPathComponent("service-fuzz-\(isFile)-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }

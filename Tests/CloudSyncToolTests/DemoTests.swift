@@ -19,7 +19,7 @@ struct DemoTests {
     _ check: (_ code: Int32, _ output: String, _ folder: String) throws -> Void
   ) throws {
     let folder =
-      FileManager.default.temporaryDirectory.path
+      TestPath.folder
       + "/cloudsync-demo-test-\(arguments.joined(separator: "-").filter { $0.isLetter || $0.isNumber })"
     try? FileManager.default.removeItem(atPath: folder)
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -85,9 +85,9 @@ extension CloudSyncSession {
   ///
   /// It then ends as failed with the code ``SyncError/Code/cancelled``, with what had been saved and
   /// what was not. What is in flight for the first time is waited for. Records whose answer was lost are
-  /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved. So does an edit that was merged
-  /// with another operation's before it was sent, which goes on with that; it is withdrawn with the last of them. An
-  /// operation that was wholly answered completes as usual.
+  /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved, in part if a conflict was
+  /// merged since. So does an edit that was merged with another operation's before it was sent, which goes on with that;
+  /// it is withdrawn with the last of them. An operation that was wholly answered completes as usual.
   ///
   /// What is given up may still be on its way to the cloud: a deletion with ``SyncError/Code/outcomeUnknown`` may be
   /// carried out after a later save of its record. Fetch before the record is edited again.

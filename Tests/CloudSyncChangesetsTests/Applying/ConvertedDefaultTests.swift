@@ -17,7 +17,7 @@ import Testing
 
   @Test(
     arguments: SuiteSize.some(
-      3,
+      2,
       of: [
         ("INTEGER DEFAULT 5", "REAL DEFAULT 5"), ("INTEGER DEFAULT 5", "REAL DEFAULT 5.0"),
         ("INTEGER DEFAULT 5", "TEXT DEFAULT 5"), ("NUMERIC DEFAULT '5'", "REAL DEFAULT 5"),

@@ -276,7 +276,7 @@ import Testing
   }
 
   /// Whatever is done to rows in the place of parked ones before a commit, HEAD is what it was, and the rows are what was done.
-  @Test(arguments: SuiteSize.some(8, of: Array(1...30)))
+  @Test(arguments: SuiteSize.some(3, of: Array(1...30)))
   func rowsInThePlaceOfParkedOnes(seed: UInt64) throws {
     let (free, strict) = try Self.benches()
     try free.commit(

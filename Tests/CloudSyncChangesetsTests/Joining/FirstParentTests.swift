@@ -12,7 +12,7 @@ import Testing
   }
 
   /// One app has a column with a default that the app of both commits lacks.
-  @Test(arguments: SuiteSize.some(4, of: Array(0..<12)))
+  @Test(arguments: SuiteSize.some(2, of: Array(0..<12)))
   func itDoesNotDependOnColumnsThatOnlyTheMergingAppHas(number: Int) throws {
     let one = try HistoryBench(Self.schema(""), replica: "one")
     let other = try HistoryBench(Self.schema(""), replica: "other")

@@ -1,10 +1,12 @@
+import CloudSyncTestSupport
 import Foundation
 
 enum TemporaryFolder {
   static func make() throws -> String {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "history-\(ProcessInfo.processInfo.globallyUniqueString)"
-    )
+    let url = URL(fileURLWithPath: TestPath.folder)
+      .appendingPathComponent(
+        "history-\(ProcessInfo.processInfo.globallyUniqueString)"
+      )
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     return url.path
   }

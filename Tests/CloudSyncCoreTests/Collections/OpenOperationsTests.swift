@@ -19,7 +19,7 @@ struct OpenOperationsTests {
 
   @Test(
     "They are what a plain list would be, also in versions that are kept",
-    arguments: SuiteSize.some(4, of: Array(0..<8 as Range<UInt64>))
+    arguments: SuiteSize.some(2, of: Array(0..<8 as Range<UInt64>))
   )
   func followsModel(seed: UInt64) {
     var random = SplitMix64(seed: seed)

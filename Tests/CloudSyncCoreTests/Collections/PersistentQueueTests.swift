@@ -31,7 +31,7 @@ struct PersistentQueueTests {
 
   @Test(
     "Behaves as an array, and kept versions do not change",
-    arguments: SuiteSize.some(4, of: Array(UInt64(0)..<12))
+    arguments: SuiteSize.some(2, of: Array(UInt64(0)..<12))
   )
   func modelBased(seed: UInt64) {
     var random = SplitMix64(seed: seed)

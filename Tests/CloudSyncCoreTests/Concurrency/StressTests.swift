@@ -17,7 +17,7 @@ struct ConcurrencyStressTests {
 
   @Test(
     "Nothing is lost, doubled, out of order or broken, and everything ends",
-    arguments: SuiteSize.some(3, of: plans)
+    arguments: SuiteSize.some(2, of: plans)
   )
   func storm(_ plan: LiveStressTest.Plan) async throws {
     let storm = LiveStressTest(plan)

@@ -31,7 +31,7 @@ struct FetchErrorTests {
 
   @Test(
     "One wrong answer costs nothing but what the table says",
-    arguments: SuiteSize.pairs(38, SyncError.Code.everyCode, FaultScript.Shape.allCases)
+    arguments: SuiteSize.pairs(15, SyncError.Code.everyCode, FaultScript.Shape.allCases)
   )
   func wrongOnce(code: SyncError.Code, shape: FaultScript.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: false) {
@@ -47,7 +47,7 @@ struct FetchErrorTests {
 
   @Test(
     "The same wrong answer for ever loses nothing, does not spin, and can be mended",
-    arguments: SuiteSize.pairs(38, SyncError.Code.everyCode, FaultScript.Shape.allCases)
+    arguments: SuiteSize.pairs(15, SyncError.Code.everyCode, FaultScript.Shape.allCases)
   )
   func wrongForEver(code: SyncError.Code, shape: FaultScript.Shape) throws {
     for fault in SuiteSize.some(1, of: Self.faults(code, shape, isForEver: true)) {

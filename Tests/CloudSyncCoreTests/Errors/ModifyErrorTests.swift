@@ -28,7 +28,7 @@ struct ModifyErrorTests {
 
   @Test(
     "One wrong answer costs nothing but what the table says, and all work ends",
-    arguments: SuiteSize.pairs(38, SyncError.Code.everyCode, FaultScript.Shape.allCases)
+    arguments: SuiteSize.pairs(15, SyncError.Code.everyCode, FaultScript.Shape.allCases)
   )
   func wrongOnce(code: SyncError.Code, shape: FaultScript.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: false) {
@@ -46,7 +46,7 @@ struct ModifyErrorTests {
 
   @Test(
     "The same wrong answer for ever loses nothing, does not spin, and can be mended",
-    arguments: SuiteSize.pairs(38, SyncError.Code.everyCode, FaultScript.Shape.allCases)
+    arguments: SuiteSize.pairs(15, SyncError.Code.everyCode, FaultScript.Shape.allCases)
   )
   func wrongForEver(code: SyncError.Code, shape: FaultScript.Shape) throws {
     for fault in Self.faults(code, shape, isForEver: true) {

@@ -38,7 +38,7 @@ struct PassingRefusalTests {
 
   @Test(
     "A day of one edit a minute: every completion arrives, and each edit costs the same",
-    arguments: SuiteSize.pairs(4, [3, 4, 6, 7, 23], Others.allCases)
+    arguments: SuiteSize.pairs(2, [3, 4, 6, 7, 23], Others.allCases)
   )
   func day(code: Int, others: Others) throws {
     let isMended = Locked(false)
@@ -116,7 +116,7 @@ struct PassingRefusalTests {
 
   @Test(
     "A cloud that is away for every item of a request charges none",
-    arguments: SuiteSize.some(3, of: [3, 4, 6, 7, 23])
+    arguments: SuiteSize.some(2, of: [3, 4, 6, 7, 23])
   )
   func allAway(code: Int) throws {
     let harness = SessionHarness(script: Self.script(SyncError.Code(rawValue: code)))

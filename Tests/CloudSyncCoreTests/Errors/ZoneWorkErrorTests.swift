@@ -28,7 +28,7 @@ struct ZoneWorkErrorTests {
 
   @Test(
     "One wrong answer costs nothing but what the table says",
-    arguments: SuiteSize.pairs(25, SyncError.Code.everyCode, kinds)
+    arguments: SuiteSize.pairs(10, SyncError.Code.everyCode, kinds)
   )
   func wrongOnce(code: SyncError.Code, kind: OperationMode) throws {
     for fault in Self.faults(code, kind, isForEver: false) {
@@ -56,7 +56,7 @@ struct ZoneWorkErrorTests {
 
   @Test(
     "The same wrong answer for ever loses nothing, does not spin, and can be mended",
-    arguments: SuiteSize.pairs(25, SyncError.Code.everyCode, kinds)
+    arguments: SuiteSize.pairs(10, SyncError.Code.everyCode, kinds)
   )
   func wrongForEver(code: SyncError.Code, kind: OperationMode) throws {
     for fault in Self.faults(code, kind, isForEver: true) {

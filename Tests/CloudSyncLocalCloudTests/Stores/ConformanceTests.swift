@@ -8,7 +8,7 @@ struct ConformanceTests {
   @Test(
     "A local cloud does what handlers must do",
     arguments: SuiteSize.pairs(
-      20,
+      8,
       Array(OperationHandlerConformance.all.indices),
       StoreKind.allCases
     )

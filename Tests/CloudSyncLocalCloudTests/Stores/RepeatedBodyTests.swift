@@ -28,7 +28,7 @@ struct RepeatedBodyTests {
 
   @Test(
     "A cloud whose store runs each body again does what handlers must do",
-    arguments: SuiteSize.some(10, of: Array(OperationHandlerConformance.all.indices))
+    arguments: SuiteSize.some(4, of: Array(OperationHandlerConformance.all.indices))
   )
   func conforms(index: Int) async throws {
     let check = OperationHandlerConformance.all[index]

@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncLocalCloud
+import CloudSyncTestSupport
 import Foundation
 
 /// The kinds of store on which every rule is tested.
@@ -23,7 +24,7 @@ final class ScratchFolder: Sendable {
   private let count = Locked(0)
 
   private init() {
-    let folder = FileManager.default.temporaryDirectory
+    let folder = URL(fileURLWithPath: TestPath.folder)
       .appendingPathComponent(
         "CloudSyncLocalCloudTests-\(ProcessInfo.processInfo.processIdentifier)"
       )

@@ -122,7 +122,7 @@ struct AnotherKeyTests {
 
   @Test(
     "What the migration itself sets outranks what was known before, and no edit",
-    arguments: SuiteSize.pairs(3, Change.allCases, [true, false])
+    arguments: SuiteSize.pairs(2, Change.allCases, [true, false])
   )
   func setByMigration(change: Change, isFirst: Bool) throws {
     let sql = "\(change.sql); UPDATE notes SET title = title || '!' WHERE id <> 'c'"

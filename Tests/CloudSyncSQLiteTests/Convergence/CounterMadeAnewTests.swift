@@ -18,7 +18,7 @@ struct CounterMadeAnewTests {
   @Test(
     "It holds what it was given, on all devices, as far as its sum can",
     arguments: SuiteSize.some(
-      3,
+      2,
       of: [
         ("1", "NULL", "NULL"), ("1", "'none'", "'none'"), ("NULL", "7", "7"),
         // What is counted of reals has a rounding of its own, and an end.
@@ -56,7 +56,7 @@ struct CounterMadeAnewTests {
 
   @Test(
     "A row that is given the key of a deleted one has what its counter was given",
-    arguments: SuiteSize.pairs(3, ["7", "NULL", "9e999"], Change.allCases)
+    arguments: SuiteSize.pairs(2, ["7", "NULL", "9e999"], Change.allCases)
   )
   func movedOntoDeleted(given: String, change: Change) throws {
     let (bench, mac, phone) = try pair(deletes: .editWins)
@@ -79,7 +79,7 @@ struct CounterMadeAnewTests {
   @Test(
     "What others have added under the former key meanwhile is added once",
     arguments: SuiteSize.pairs(
-      4,
+      2,
       [("7", false), ("7", true), ("NULL", false), ("NULL", true)],
       Change.allCases
     )

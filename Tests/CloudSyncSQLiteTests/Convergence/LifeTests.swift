@@ -31,7 +31,7 @@ struct LifeTests {
   @Test(
     "An edit and a deletion: all devices have the same, as the policy says",
     arguments: SuiteSize.pairs(
-      4,
+      2,
       [DeletePolicy.deleteWins, .editWins],
       [(editIsFirst: true, macIsFirst: true), (true, false), (false, true), (false, false)]
     )

@@ -156,7 +156,7 @@ struct MigrationTests {
   @Test(
     "What a migration sets in a new column stays where a newer version has sent no more than its default",
     arguments: SuiteSize.pairs(
-      3,
+      2,
       ["TEXT NOT NULL DEFAULT 'd'", "TEXT", "INTEGER NOT NULL DEFAULT 0"],
       [true, false]
     )
@@ -183,7 +183,7 @@ struct MigrationTests {
 
   @Test(
     "It stays too where everything is fetched before rows are compared, also in rows that were edited",
-    arguments: SuiteSize.pairs(3, [[], ["notes"], ["lists"]], [true, false])
+    arguments: SuiteSize.pairs(2, [[], ["notes"], ["lists"]], [true, false])
   )
   func filledBeforeFetch(rebuilt: [String], isSet: Bool) throws {
     let tables = ["notes", "lists"]

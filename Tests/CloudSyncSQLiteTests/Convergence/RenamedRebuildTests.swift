@@ -43,7 +43,7 @@ struct RenamedRebuildTests {
   @Test(
     "An edit right after it stays where the column gets another type, collation or default besides",
     arguments: SuiteSize.pairs(
-      3,
+      2,
       [
         "name BLOB, n TEXT NOT NULL DEFAULT 0", "n REAL, name TEXT COLLATE NOCASE",
         "name TEXT NOT NULL DEFAULT 'none', n INTEGER",

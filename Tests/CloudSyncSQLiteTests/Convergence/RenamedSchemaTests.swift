@@ -115,7 +115,7 @@ struct RenamedSchemaTests {
   @Test(
     "An edit that was not sent stays when a rebuild renames its column beside other changes",
     arguments: SuiteSize.pairs(
-      3,
+      2,
       [
         rebuilding(
           "name TEXT, stars INTEGER, z TEXT DEFAULT 'z'",

@@ -20,7 +20,7 @@ struct RenamedTogetherTests {
   @Test(
     "Rows keep what was not sent, and nothing counts twice",
     arguments: SuiteSize.pairs(
-      5,
+      2,
       [
         ("id", "ALTER TABLE notes RENAME TO items; ALTER TABLE items RENAME COLUMN title TO name"),
         ("id", "ALTER TABLE notes RENAME COLUMN title TO name; ALTER TABLE notes RENAME TO items"),

@@ -52,7 +52,7 @@ struct ReplacedByKeyTests {
 
   @Test(
     "A row whose key another one is given is deleted by that, whatever others do with either",
-    arguments: SuiteSize.pairs(5, Edit.allCases, [false, true])
+    arguments: SuiteSize.pairs(2, Edit.allCases, [false, true])
   )
   private func replacedKey(edit: Edit, isSecond: Bool) throws {
     let replacing = "UPDATE OR REPLACE t SET id = '2' WHERE id = '1'"
@@ -78,7 +78,7 @@ struct ReplacedByKeyTests {
   @Test(
     "It ends as where the row is deleted first, also where edits win",
     arguments: SuiteSize.pairs(
-      5,
+      2,
       Edit.allCases,
       [
         "SELECT 1", "UPDATE t SET w = 'last' WHERE id = '2'",

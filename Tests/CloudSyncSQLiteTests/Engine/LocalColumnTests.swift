@@ -75,7 +75,7 @@ struct LocalColumnTests {
 
   @Test(
     "Whatever is edited, the other columns are equal in the end, and these are each device's own",
-    arguments: SuiteSize.some(3, of: Array(1...10))
+    arguments: SuiteSize.some(2, of: Array(1...10))
   )
   func random(seed: UInt64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(

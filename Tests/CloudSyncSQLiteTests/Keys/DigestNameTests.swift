@@ -31,7 +31,7 @@ struct DigestNameTests {
   @Test(
     "A row that gets another key beside the renaming of its table stays one",
     arguments: SuiteSize.pairs(
-      3,
+      2,
       [("n", long), (long, "n")],
       [(215, 230), (230, 3), (3, 230), (240, 245)]
     )

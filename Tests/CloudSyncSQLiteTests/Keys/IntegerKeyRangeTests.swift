@@ -128,7 +128,7 @@ struct IntegerKeyRangeTests {
   @Test(
     "Rows that a file and its copy were given under one key become two, each with what refers to it",
     arguments: SuiteSize.pairs(
-      3,
+      2,
       [true, false],
       ["", " ON DELETE CASCADE ON UPDATE CASCADE", " ON DELETE RESTRICT ON UPDATE RESTRICT"]
     )

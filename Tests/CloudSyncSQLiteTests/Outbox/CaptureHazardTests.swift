@@ -20,7 +20,7 @@ struct CaptureHazardTests {
   @Test(
     "Whatever is done about conflicts, what came of it is read",
     arguments: SuiteSize.pairs(
-      9,
+      4,
       ["", "OR IGNORE", "OR REPLACE", "OR FAIL", "OR ABORT", "OR ROLLBACK"],
       ["", "PRAGMA recursive_triggers = ON", "PRAGMA foreign_keys = ON"]
     )

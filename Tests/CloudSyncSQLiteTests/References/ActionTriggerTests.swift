@@ -198,7 +198,7 @@ struct ActionTriggerTests {
 
   @Test(
     "They do what SQLite does where it enforces them, and are captured",
-    arguments: SuiteSize.some(4, of: cases)
+    arguments: SuiteSize.some(2, of: cases)
   )
   func likeSQLite(one: Case) throws {
     let native = try outcomes(of: one, isEnforced: true)
@@ -209,7 +209,7 @@ struct ActionTriggerTests {
 
   @Test(
     "They do not disturb a connection that enforces foreign keys",
-    arguments: SuiteSize.some(3, of: cases)
+    arguments: SuiteSize.some(2, of: cases)
   )
   func besideSQLite(one: Case) throws {
     let native = try outcomes(of: one, isEnforced: true)

@@ -154,7 +154,7 @@ struct ConstraintScriptTests {
 
   @Test(
     "Whatever comes first, all have the same rows and nothing is sent again",
-    arguments: SuiteSize.pairs(5, schemas.keys.sorted(), ["newest", "merge", "rename"])
+    arguments: SuiteSize.pairs(2, schemas.keys.sorted(), ["newest", "merge", "rename"])
   )
   func script(name: String, policy: String) throws {
     var options = SyncEngineOptions()

@@ -108,7 +108,7 @@ struct DeletedParentTests {
 
   @Test(
     "Its children do as the foreign key says, on every device, enforced or not, in every order",
-    arguments: SuiteSize.some(3, of: DeletedParentCase.all)
+    arguments: SuiteSize.some(2, of: DeletedParentCase.all)
   )
   func action(one: DeletedParentCase) throws {
     let (bench, mac, phone) = try meet(one)
@@ -128,7 +128,7 @@ struct DeletedParentTests {
   @Test(
     "Children whose foreign key forbids it do as the policy says",
     arguments: SuiteSize.pairs(
-      4,
+      2,
       DeletedParentCase.all.filter { $0.action == "RESTRICT" || $0.action == "NO ACTION" },
       [OrphanPolicy.deleteChildren, .detachChildren]
     )

@@ -29,7 +29,7 @@ struct KeyCascadeTests {
 
   @Test(
     "A change of the key stays, whichever came first",
-    arguments: SuiteSize.pairs(3, Array(0..<5), [DeletePolicy.deleteWins, .editWins])
+    arguments: SuiteSize.pairs(2, Array(0..<5), [DeletePolicy.deleteWins, .editWins])
   )
   func moved(number: Int, deletes: DeletePolicy) throws {
     let script = Self.scripts[number]

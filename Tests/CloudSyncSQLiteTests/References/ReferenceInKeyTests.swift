@@ -59,7 +59,7 @@ struct ReferenceInKeyTests {
   @Test(
     "A row that another device has added follows its parent to the new key, with its own children",
     arguments: SuiteSize.pairs(
-      3,
+      2,
       ["id", "code"],
       [[true, true, true], [true, false, false], [false, true, true]]
     )

@@ -52,7 +52,7 @@ struct RenamedParentTests {
   @Test(
     "A row that another device has added to a parent follows it to its new key",
     arguments: SuiteSize.pairs(
-      4,
+      2,
       enforced,
       [
         "ON DELETE CASCADE ON UPDATE CASCADE", "ON UPDATE CASCADE",
@@ -113,7 +113,7 @@ struct RenamedParentTests {
   @Test(
     "A unique value that moves to another row keeps those that refer to it",
     arguments: SuiteSize.pairs(
-      4,
+      2,
       enforced,
       ["", "ON DELETE CASCADE ON UPDATE CASCADE", "ON DELETE SET NULL ON UPDATE SET NULL"]
     )

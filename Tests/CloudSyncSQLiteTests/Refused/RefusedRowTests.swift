@@ -77,7 +77,7 @@ struct RefusedRowTests {
 
   @Test(
     "A new row that breaks a rule is parked, the rest goes on, and a migration brings it",
-    arguments: SuiteSize.some(3, of: Array(rules.indices))
+    arguments: SuiteSize.some(2, of: Array(rules.indices))
   )
   func inserted(rule: Int) throws {
     let (bench, mac, phone) = try pair(Self.rules[rule].schema)

@@ -29,7 +29,7 @@ struct FoundRowMoveTests {
 
   @Test(
     "They take their values along to keys that others of them had",
-    arguments: SuiteSize.pairs(3, Array(cases.indices), [DeletePolicy.deleteWins, .editWins])
+    arguments: SuiteSize.pairs(2, Array(cases.indices), [DeletePolicy.deleteWins, .editWins])
   )
   func values(number: Int, deletes: DeletePolicy) throws {
     var options = SyncEngineOptions()

@@ -23,7 +23,7 @@ struct KeyChangeColumnPolicyTests {
 
   @Test(
     "What one device has set alone stays, and what both have set is decided by the policy",
-    arguments: SuiteSize.pairs(3, Order.allCases, [false, true])
+    arguments: SuiteSize.pairs(2, Order.allCases, [false, true])
   )
   func stays(order: Order, isEditedByBoth: Bool) throws {
     let bench = SyncHarness()

@@ -134,7 +134,7 @@ struct RenamedTableMoveTests {
 
   @Test(
     "They lead where they do without that",
-    arguments: SuiteSize.some(4, of: scripts.keys.sorted())
+    arguments: SuiteSize.some(2, of: scripts.keys.sorted())
   )
   func renamed(name: String) throws {
     let script = try #require(Self.scripts[name])

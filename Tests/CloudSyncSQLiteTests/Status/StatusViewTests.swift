@@ -178,7 +178,7 @@ struct StatusViewTests {
   @Test(
     "Migrations are not hindered by it, and it can be read after them",
     arguments: SuiteSize.some(
-      4,
+      2,
       of: [
         "ALTER TABLE marks ADD COLUMN extra DEFAULT 1", "ALTER TABLE marks RENAME COLUMN id TO key",
         "ALTER TABLE marks RENAME TO signs", "DROP TABLE marks",

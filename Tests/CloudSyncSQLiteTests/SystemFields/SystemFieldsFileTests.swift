@@ -1,5 +1,6 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncTestSupport
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ final class SystemFieldsFileTests {
       return serial
     }
     let process = ProcessInfo.processInfo.processIdentifier
-    let folder = FileManager.default.temporaryDirectory.path
+    let folder = TestPath.folder
     path = "\(folder)/cloudsync-fields-\(process)-\(number)"
   }
 

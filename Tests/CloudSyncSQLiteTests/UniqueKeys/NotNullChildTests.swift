@@ -49,7 +49,7 @@ struct NotNullChildTests {
 
   @Test(
     "Tags of one name become one, and their uses stay",
-    arguments: SuiteSize.pairs(3, references, orders)
+    arguments: SuiteSize.pairs(2, references, orders)
   )
   func tags(reference: String, order: String) throws {
     let (bench, devices) = try devices(
@@ -78,7 +78,7 @@ struct NotNullChildTests {
 
   @Test(
     "Folders of one name and one parent become one, and what is in them stays",
-    arguments: SuiteSize.some(3, of: orders)
+    arguments: SuiteSize.some(2, of: orders)
   )
   func folders(order: String) throws {
     let (bench, devices) = try devices(

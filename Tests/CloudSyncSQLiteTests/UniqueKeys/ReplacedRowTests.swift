@@ -29,7 +29,7 @@ struct ReplacedRowTests {
   @Test(
     "They are deleted in the cloud and elsewhere",
     arguments: SuiteSize.some(
-      3,
+      2,
       of: [
         // By a column with a collation, an index of some rows, and one of an expression.
         ("INSERT OR REPLACE INTO tags VALUES('c', 'WORK', NULL, NULL)", ["b", "c"]),

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncSQLite
 import Foundation
+import CloudSyncTestSupport
 import Testing
 
 @Suite("Unique keys of rows with large BLOBs")
@@ -12,7 +13,7 @@ struct UniqueKeyAssetTests {
   {
     let manager = FileManager.default
     let folder =
-      "\(manager.temporaryDirectory.path)/cloudsync-unique-\(ProcessInfo.processInfo.processIdentifier)-\(name)-\(isMacFirst)"
+      "\(TestPath.folder)/cloudsync-unique-\(ProcessInfo.processInfo.processIdentifier)-\(name)-\(isMacFirst)"
     if manager.fileExists(atPath: folder) { try manager.removeItem(atPath: folder) }
     let bench = SyncHarness(assetFolder: folder + "/cloud")
     let devices = try ["mac", "phone"]

@@ -13,7 +13,7 @@ struct AnsweredSaveTests {
 
   @Test(
     "1. A cloud that was put back has lost saves of which no page had told: they are made again",
-    arguments: SuiteSize.pairs(3, ["INSERT", "UPDATE", "DELETE"], [true, false])
+    arguments: SuiteSize.pairs(2, ["INSERT", "UPDATE", "DELETE"], [true, false])
   )
   func lost(kind: String, restarts: Bool) throws {
     let store = MemoryStore()

@@ -309,7 +309,7 @@ struct AppleProfileTests {
 
   @Test(
     "Client and scripted service do what handlers must do",
-    arguments: SuiteSize.pairs(13, Array(OperationHandlerConformance.all.indices), [false, true])
+    arguments: SuiteSize.pairs(5, Array(OperationHandlerConformance.all.indices), [false, true])
   )
   func conformance(index: Int, isAtomic: Bool) async throws {
     let check = OperationHandlerConformance.all[index]

@@ -106,7 +106,7 @@ struct ServerSyncTests {
     _ name: String = #function,
     _ body: (ToolHarness) async throws -> Void
   ) async throws {
-    let base = FileManager.default.temporaryDirectory.path
+    let base = TestPath.folder
     let word = name.prefix { $0 != "(" }
     let process = ProcessInfo.processInfo.processIdentifier
     let harness = ToolHarness(folder: "\(base)/cloudsync-server-\(word)-\(process)")
