@@ -150,7 +150,7 @@ enum StatusCommand {
       return [name]
         + ([counts.clean, counts.dirty] + kept + [counts.waiting, counts.parked]).map { "\($0)" }
     }
-    rows += metadata.tables.map { row(name: $0.name, counts: $0.counts) }
+    rows += metadata.tables.map { row(name: Words.shown($0.name), counts: $0.counts) }
     if metadata.tables.count > 1 { rows.append(row(name: "all", counts: metadata.counts)) }
     for line in Words.table(of: rows) { console.line(line) }
     if !filtered.isEmpty {
@@ -158,7 +158,7 @@ enum StatusCommand {
       console.line(console.styled("filtered", as: .heading))
       for table in filtered {
         console.line(
-          "  \(table.name): sends only rows with \(Words.line(table.rowFilter ?? ""))"
+          "  \(Words.shown(table.name)): sends only rows with \(Words.line(table.rowFilter ?? ""))"
         )
       }
     }
@@ -166,14 +166,16 @@ enum StatusCommand {
     if !changed.isEmpty {
       console.line()
       console.line(console.styled("changed", as: .heading))
-      for table in changed { console.line("  \(table.name): \(table.change?.words ?? "")") }
+      for table in changed { console.line("  \(Words.shown(table.name)): \(table.change?.words ?? "")") }
     }
     for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
     where !held.isEmpty {
       console.line()
       console.line(console.styled(title, as: .heading))
       for one in held {
-        console.line("  \(one.table) \(one.key): \(Words.line(metadata.reason(for: one)))")
+        console.line(
+          "  \(Words.row(one.table, key: one.key)): \(Words.line(metadata.reason(for: one)))"
+        )
       }
     }
     if !metadata.unreadableRecords.isEmpty {

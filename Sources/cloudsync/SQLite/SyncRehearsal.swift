@@ -195,13 +195,13 @@ struct SyncRehearsal {
       if case .update(let names) = change.action, !names.isEmpty {
         columns = " (\(names.joined(separator: ", ")))"
       }
-      console.line("\(title): \(change.word) \(change.table) \(change.key)\(columns)")
+      console.line("\(title): \(change.word) \(Words.row(change.table, key: change.key))\(columns)")
     }
   }
 
   private func show(refusal: SyncPreview.Refusal, word: String, console: Console) {
     console.line(
-      "\(console.styled(word, as: .warning)): \(refusal.table) \(refusal.key):"
+      "\(console.styled(word, as: .warning)): \(Words.row(refusal.table, key: refusal.key)):"
         + " \(Words.line(refusal.reason))"
     )
   }

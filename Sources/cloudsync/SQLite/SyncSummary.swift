@@ -159,7 +159,7 @@ struct SyncSummary {
 
   private func show(_ verification: SyncVerification, console: Console) {
     for one in verification.differences {
-      let row = one.table.map { "\($0) \(one.key ?? "")" } ?? "record \(one.recordName)"
+      let row = one.table.map { Words.row($0, key: one.key ?? "") } ?? "record \(one.recordName)"
       console.line("  \(console.styled("differs", as: .bad)): \(row): \(Words.line(one.reason))")
     }
     let open =
@@ -188,7 +188,7 @@ struct SyncSummary {
   ) {
     show(
       lines: held.map {
-        "\(console.styled(word, as: .warning)): \($0.table) \($0.key): \(words(for: $0))"
+        "\(console.styled(word, as: .warning)): \(Words.row($0.table, key: $0.key)): \(words(for: $0))"
       },
       console: console
     )

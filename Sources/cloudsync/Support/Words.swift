@@ -15,6 +15,15 @@ enum Words {
     return text.unicodeScalars.map { sign(for: $0) ?? String($0) }.joined()
   }
 
+  /// A row by its table and its key, in one line: a key may be as long as a record.
+  static func row(_ table: String, key: String) -> String {
+    let limit = 200
+    let name = shown(table)
+    // A few characters more than a short key has tell nothing about it.
+    if key.utf8.count <= limit { return "\(name) \(shown(key))" }
+    return "\(name) \(shown(String(key.prefix(limit))))… (\(Phrase.count(key.count, "character")))"
+  }
+
   private static func sign(for scalar: Unicode.Scalar) -> String? {
     switch scalar.value {
     case 0..<0x20: Unicode.Scalar(0x2400 + scalar.value).map { String($0) }

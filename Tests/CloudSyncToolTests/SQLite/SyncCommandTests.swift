@@ -199,6 +199,27 @@ struct SyncCommandTests {
     }
   }
 
+  @Test(
+    "A row is named in one line of a few hundred characters, whatever its table and its key are"
+  )
+  func longNames() throws {
+    try ToolHarness.run { bench in
+      try bench.sql(
+        "a.db",
+        "CREATE TABLE \"two\nlines\"(id BLOB PRIMARY KEY NOT NULL)",
+        "INSERT INTO \"two\nlines\" VALUES(zeroblob(1100000))",
+        "SELECT 1"
+      )
+      let result = bench.tool("sync", "@a.db", "--cloud", "@c.cloud", "--create", "--all")
+      #expect(result.code == 3, "\(result.errors)")
+      #expect(result.output.contains("\n  parked: two␊lines x'0000"))
+      #expect(result.output.contains("… (2200003 characters): "))
+      #expect(result.output.utf8.count < 2_000)
+      let status = bench.tool("status", "@a.db").output
+      #expect(status.contains("\ntwo␊lines ") && status.utf8.count < 2_000)
+    }
+  }
+
   @Test("What cannot be stored is parked with its reason, and tried again by the next run")
   func parked() throws {
     try ToolHarness.run { bench in
