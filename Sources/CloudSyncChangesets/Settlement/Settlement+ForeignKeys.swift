@@ -155,7 +155,10 @@ extension Settlement {
     var kept: [MergeConflict.Cell] = []
     var lost: [MergeConflict.Cell] = []
     for (column, value) in zip(link.key.columns, values) {
-      let name = try table(id.table).tracked.columns.first { $0.isSameName(as: column) } ?? column
+      let tracked = try table(id.table).tracked
+      // The row's own key stays, whatever it refers to by it.
+      if tracked.key.contains(where: { $0.isSameName(as: column) }) { continue }
+      let name = tracked.columns.first { $0.isSameName(as: column) } ?? column
       let time = time(of: id, name)
       lost.append(.init(name, row[name], time: time))
       kept.append(.init(name, value, time: time))

@@ -10,11 +10,13 @@ enum ParentLoss {
   case setAside(HybridTime)
   /// It goes on, and is referred to by these values.
   case moved([SQLiteValue])
+  /// There was none: each side has set a part of the reference. These are the values of the one that has set the latest.
+  case mixed([SQLiteValue])
 
   var time: HybridTime {
     switch self {
     case .deleted(_, _, let time), .setAside(let time): time
-    case .moved: .zero
+    case .moved, .mixed: .zero
     }
   }
 }
@@ -57,10 +59,37 @@ extension Settlement {
       if let now = try self.row(parent) { return .moved(referenced.values(of: key, now)) }
       return fate(of: parent) ?? deletion(of: parent)
     }
-    guard let deletion = referenced.deletion(values) else { return nil }
+    guard let deletion = referenced.deletion(values) else {
+      return mixed(values, of: id, link).map { .mixed($0) }
+    }
     var row = SettledRow()
     for cell in deletion.cells { row.set(cell.column, cell.old, at: .zero) }
     return .deleted(RowID(table: name, key: deletion.key), row, deletion.time)
+  }
+
+  /// What the side has a row refer to that has set a part of the reference the latest; nil if one side has all of it as the
+  /// merge has.
+  private func mixed(
+    _ values: [SQLiteValue],
+    of id: RowID,
+    _ link: TableReference
+  ) -> [SQLiteValue]? {
+    guard let first = plan.firstNet.table(id.table)?.row(id.key), first.kind == .update,
+      let second = plan.secondNet.table(id.table)?.row(id.key), second.kind == .update
+    else { return nil }
+    var (mine, theirs) = (values, values)
+    var (mineAt, theirsAt) = (HybridTime.zero, HybridTime.zero)
+    for (place, name) in link.key.columns.enumerated() {
+      let own = first.cells.first { $0.column.isSameName(as: name) }
+      let other = second.cells.first { $0.column.isSameName(as: name) }
+      // A side that has not set a column has it as both had it before.
+      if let value = own?.new ?? other?.old { mine[place] = value }
+      if let value = other?.new ?? own?.old { theirs[place] = value }
+      if let own { mineAt = max(mineAt, own.time) }
+      if let other { theirsAt = max(theirsAt, other.time) }
+    }
+    if mine == values || theirs == values { return nil }
+    return theirsAt > mineAt ? theirs : mine
   }
 
   /// A row that one side has deleted, and the other has edited: as it would be with these edits.
@@ -91,6 +120,7 @@ extension Settlement {
     let last: OrphanAnswer = link.canBeNull ? .set(nobody) : .setAside
     switch cause {
     case .setAside: return last
+    case .mixed(let values): return isSecond ? last : .set(values)
     case .moved(let values):
       if isSecond || link.isInKeyOfChild || values.contains(.null) { return last }
       switch link.key.onUpdate {

@@ -26,6 +26,14 @@ extension MergePlan {
       guard let child = tables.table(link.child.name)?.name,
         let parent = tables.table(link.parent.name)?.name
       else { return false }
+      // Each side may have set a part of one reference.
+      if link.key.columns.count > 1,
+        [firstNet, secondNet].allSatisfy({
+          $0.table(child)?.sets(columns: link.key.columns) == true
+        })
+      {
+        return true
+      }
       return [(firstNet, secondNet), (secondNet, firstNet)]
         .contains { one, other in
           one.table(child)?.sets(columns: link.key.columns) == true

@@ -47,13 +47,15 @@ struct EngineSetup {
     _ names: [String],
     in schema: DatabaseSchema
   ) throws(SQLiteError) -> PreparedTables {
-    try rename(names, in: schema)
+    let renamings = try takeNames(of: names, in: schema)
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
     let check = CaptureCheck(connection: connection)
     let version = try check.schemaVersion()
     let findings = try check.findings(of: names, in: schema)
     let isSame = findings.allSatisfy { $0.finding == .unchanged || $0.finding == .new }
     let isCopy = try isCopy()
+    if !isSame { try removeTriggers(of: findings) }
+    try carryRows(over: renamings, in: schema)
     if !isSame || isCopy { try readFormerEdits(in: schema, isCopied: isCopy) }
     // What both files have is of the old number, so that nobody's additions are counted twice.
     if isCopy { try Facts(connection: connection).set(.writer, to: nil) }
@@ -97,15 +99,44 @@ struct EngineSetup {
     return prepared
   }
 
-  /// Gives what is known of tables the names that these and their columns have now.
-  private func rename(_ names: [String], in schema: DatabaseSchema) throws(SQLiteError) {
-    let search = SchemaRenamingSearch(connection: connection, schema: schema)
-    for renaming in try search.renamings(of: names) {
+  /// Gives the tables that are registered the names that these and their columns have now; returns what was renamed.
+  private func takeNames(
+    of names: [String],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) -> [SchemaRenaming] {
+    let renamings = try SchemaRenamingSearch(connection: connection, schema: schema)
+      .renamings(of: names)
+    for renaming in renamings {
       try TableRegistry(connection: connection).save(renaming.present)
       if !renaming.isTold, !renaming.columns.isEmpty {
         let formerColumns = FormerColumns(connection: connection)
         try formerColumns.note(renaming.columns, of: renaming.present.id)
       }
+    }
+    return renamings
+  }
+
+  /// Removes the triggers of tables that have changed: where they name a column that is dropped, SQLite writes no row. What
+  /// they have captured stays, and others take their place.
+  private func removeTriggers(
+    of findings: [(table: String, finding: CaptureFinding)]
+  ) throws(SQLiteError) {
+    let changed = findings.filter { one in
+      switch one.finding {
+      case .columnsChanged, .rebuilt: true
+      case .unchanged, .leftOut, .new, .missing: false
+      }
+    }
+    try CaptureInstallation(connection: connection).removeTriggers(of: changed.map(\.table))
+    try ActionTriggers.remove(from: connection)
+  }
+
+  /// Carries over what is known of the rows of tables that have, or whose columns have, other names.
+  private func carryRows(
+    over renamings: [SchemaRenaming],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) {
+    for renaming in renamings {
       guard let captured = renaming.present.captured(in: schema) else { continue }
       let tables = SyncTables(
         [try make(captured)],

@@ -15,12 +15,21 @@ import Testing
       CHECK(low IS NULL OR high IS NULL OR low <= high));
     CREATE TABLE notes(
       id TEXT PRIMARY KEY NOT NULL, person TEXT NOT NULL REFERENCES people(id) ON DELETE CASCADE, text TEXT);
+    CREATE TABLE places(x INTEGER NOT NULL, y INTEGER NOT NULL, PRIMARY KEY(x, y));
+    CREATE TABLE visits(id TEXT PRIMARY KEY NOT NULL, x INTEGER, y INTEGER, FOREIGN KEY(x, y) REFERENCES places);
     """
 
   private static func edit(_ random: inout SplitMix64, replica: Int) -> String {
     func any(_ letter: String) -> String { "'\(letter)\(random.below(6))'" }
     let fresh = "'r\(replica)-\(random.below(1_000_000))'"
-    switch random.below(12) {
+    switch random.below(16) {
+    case 12: return "INSERT INTO places VALUES(\(random.below(3)), \(random.below(3)))"
+    case 13:
+      return
+        "INSERT INTO visits SELECT \(any("v")), x, y FROM places LIMIT 1 OFFSET \(random.below(3))"
+    // Each half of the reference by itself, as long as there is such a place.
+    case 14: return "UPDATE visits SET x = \(random.below(3)) WHERE id = \(any("v"))"
+    case 15: return "UPDATE visits SET y = \(random.below(3)) WHERE id = \(any("v"))"
     case 0: return "INSERT INTO teams VALUES(\(any("t")), \(any("n")), 0)"
     case 1:
       return
@@ -81,7 +90,7 @@ import Testing
     let benches = try Self.benches(seed: seed, count: 2 + Int(seed % 3))
     for _ in 0..<40 { try Self.step(benches, &random) }
     try HistoryBench.settle(benches)
-    for query in ["teams", "people", "notes"] {
+    for query in ["teams", "people", "notes", "visits"] {
       try HistoryBench.expectEqual(benches, "SELECT * FROM \(query) ORDER BY id")
     }
     for bench in benches {

@@ -45,6 +45,43 @@ struct ForeignKeyScenarioTests {
   private static let d = "'parent' 'd' 'D'"
   private static let p = "'parent' 'p' 'P'"
 
+  /// Both sides edit a row that refers by two columns, one each.
+  @Test(arguments: [true, false], ["", "ON UPDATE CASCADE ON DELETE CASCADE"])
+  func ofTwoHalvesTheLaterSidesReferenceStays(isFirstLater: Bool, actions: String) throws {
+    let bench = try MergeBench(
+      """
+      CREATE TABLE places(x TEXT NOT NULL, y TEXT NOT NULL, PRIMARY KEY(x, y));
+      CREATE TABLE visits(id TEXT PRIMARY KEY NOT NULL, x TEXT, y TEXT, v TEXT,
+        FOREIGN KEY(x, y) REFERENCES places \(actions));
+      """
+    )
+    let base = try bench.commit(
+      """
+      INSERT INTO places VALUES('1', '1'), ('1', '2'), ('2', '1');
+      INSERT INTO visits VALUES('a', '1', '1', NULL), ('n', '1', NULL, NULL)
+      """,
+      on: nil,
+      at: 1
+    )
+    let a = try bench.commit(
+      "UPDATE visits SET x = '2', v = 'A' WHERE id = 'a'; UPDATE visits SET x = '9' WHERE id = 'n'",
+      on: base,
+      at: isFirstLater ? 20 : 10
+    )
+    let b = try bench.commit(
+      "UPDATE visits SET y = '2'",
+      on: base,
+      at: isFirstLater ? 10 : 20
+    )
+    let rows = try bench.rows("SELECT * FROM visits ORDER BY id", at: try bench.merge(a, b))
+    #expect(
+      rows
+        == (isFirstLater
+          ? ["'a' '2' '1' 'A'", "'n' '9' NULL NULL"] : ["'a' '1' '2' 'A'", "'n' '1' '2' NULL"])
+    )
+    #expect(bench.decisions.count == 2, "\(bench.decisions)")
+  }
+
   // MARK: 41
 
   @Test(arguments: [true, false], [true, false])

@@ -101,6 +101,34 @@ struct ReaddedColumnTests {
     #expect(try phone.lines(facts) == [])
   }
 
+  @Test(
+    "A column is dropped beside the triggers, and another renamed that others have under its new name",
+    arguments: [true, false]
+  )
+  func droppedBesideRenaming(isEdited: Bool) async throws {
+    let (bench, mac, phone) = try pair()
+    let rename = "ALTER TABLE notes RENAME COLUMN title TO name;"
+    try bench.restart(mac, ["notes"], after: rename)
+    try bench.sync(mac)
+    try mac.execute("UPDATE notes SET name = 'A2' WHERE id = 'a'")
+    // The phone keeps the new name's values beside its table.
+    try bench.sync(mac, phone)
+    phone.engine.stop()
+    if isEdited { try phone.execute("UPDATE notes SET color = 'green' WHERE id = 'b'") }
+    let drop = "PRAGMA legacy_alter_table = ON; ALTER TABLE notes DROP COLUMN stars;"
+    try bench.restart(phone, ["notes"], after: rename + drop)
+    try phone.execute("UPDATE notes SET name = 'B2' WHERE id = 'b'")
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT id, name, color FROM notes ORDER BY id")
+      #expect(rows == ["'a'|'A2'|'red'", "'b'|'B2'|'\(isEdited ? "green" : "blue")'"])
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+      #expect(try await device.engine.verify().differences == [], "\(device.name)")
+    }
+    #expect(try mac.lines("SELECT stars FROM notes ORDER BY id") == ["1", "2"])
+  }
+
   @Test("A rescan finds what an edit of the same row has hidden")
   func hidden() async throws {
     let (bench, mac, phone) = try pair()

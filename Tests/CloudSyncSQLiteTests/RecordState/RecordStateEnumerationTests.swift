@@ -16,7 +16,7 @@ struct RecordStateEnumerationTests {
     var open = [RecordState()]
     var pairs = 0
     // The long run has no state left out.
-    while pairs < SuiteSize.count(5_000, long: .max), let state = open.popLast() {
+    while pairs < SuiteSize.count(12_000, long: .max), let state = open.popLast() {
       for event in world.events(in: state) {
         var next = state
         let actions = next.reduce(event, rules: world.rules)

@@ -101,9 +101,7 @@ struct CaptureCheck {
 
   /// The columns whose edits the triggers capture that were installed.
   private func watchedColumns(of former: RegisteredTable) -> [String] {
-    let captured = former.columns.filter { isCaptured($0, of: former) }
-    guard let declaration = TableDeclaration(former.sql) else { return captured }
-    return captured.filter { name in declaration.columns.contains { $0.name == name } }
+    former.columns.filter { isCaptured($0, of: former) }
   }
 
   /// Whether edits of a column were captured: those of a column that stayed on this device were not, although the
