@@ -28,9 +28,10 @@ extension MergePlan {
       else { return false }
       // Each side may have set a part of one reference.
       if link.key.columns.count > 1,
-        [firstNet, secondNet].allSatisfy({
-          $0.table(child)?.sets(columns: link.key.columns) == true
-        })
+        [firstNet, secondNet]
+          .allSatisfy({
+            $0.table(child)?.sets(columns: link.key.columns) == true
+          })
       {
         return true
       }

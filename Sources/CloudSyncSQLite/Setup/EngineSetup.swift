@@ -116,8 +116,10 @@ struct EngineSetup {
     return renamings
   }
 
-  /// Removes the triggers of tables that have changed: where they name a column that is dropped, SQLite writes no row. What
-  /// they have captured stays, and others take their place.
+  /// Removes the triggers of tables that have changed.
+  ///
+  /// Where they name a column that is dropped SQLite writes no row. What they have captured stays, and others take their
+  /// place.
   private func removeTriggers(
     of findings: [(table: String, finding: CaptureFinding)]
   ) throws(SQLiteError) {
