@@ -31,6 +31,7 @@ enum Tool {
 
   /// Runs a command line; returns the exit code: 0, 1 for a failure, 2 for wrong usage, 3 for parked rows.
   static func run(with arguments: [String], console: Console) -> Int32 {
+    defer { OpenClouds.checkpoint(console: console) }
     do {
       if arguments.first == "--version" {
         guard arguments.count == 1 else { throw ToolError.usage("--version stands by itself") }

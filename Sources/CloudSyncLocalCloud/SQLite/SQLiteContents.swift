@@ -50,6 +50,13 @@ final class SQLiteContents: LocalCloudTransaction {
     try mapped { () throws(SQLiteError) in try database.integer("PRAGMA \(name)") }
   }
 
+  /// Writes what lies in the write-ahead log into the file, and empties the log, unless somebody else is using it.
+  func checkpoint() throws(LocalCloudStoreError) {
+    try mapped { () throws(SQLiteError) in
+      _ = try database.value("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
   /// Begins a transaction; those that write wait for each other here.
   func begin(kind: LocalCloudTransactionKind) throws(LocalCloudStoreError) {
     isWriting = kind == .write

@@ -7,7 +7,8 @@ import CloudSyncCore
 /// so that a power failure does not take it. Who wants to write waits up to five seconds for others;
 /// after that a request answers `zoneBusy`. Who reads waits for nobody.
 ///
-/// A backup of the file is restored while no process has it open; devices then upload what it lacks.
+/// A backup of the file is restored while no process has it open, without the log that lies beside it then; devices then
+/// upload what it lacks.
 public final class SQLiteStore: LocalCloudStore {
   /// What a test hears of while a transaction runs.
   package enum Step: Sendable, CaseIterable {
@@ -100,6 +101,18 @@ public final class SQLiteStore: LocalCloudStore {
   /// A setting of the connection that writes, as SQLite has it.
   package func setting(_ name: String) throws(LocalCloudStoreError) -> Int64 {
     try contents.withLock { contents throws(LocalCloudStoreError) in try contents.setting(name) }
+  }
+
+  /// Writes what lies in the write-ahead log beside the file into the file itself, and empties the log, so that a copy of
+  /// the file alone has everything.
+  ///
+  /// SQLite does it when the last connection is closed. A process that ends without that, as one that is killed, leaves
+  /// the log, and it belongs to the file until somebody has opened and closed it. While another process uses the log, it
+  /// stays as well, which is no error.
+  ///
+  /// - Throws: Why the file cannot be written; nothing is lost then.
+  public func checkpoint() throws(LocalCloudStoreError) {
+    try contents.withLock { contents throws(LocalCloudStoreError) in try contents.checkpoint() }
   }
 
   /// Reads the whole file and checks that its parts fit together.

@@ -74,8 +74,14 @@ struct CloudFile: CloudPlace {
     var options = LocalCloudOptions()
     // A number of its own tells one cloud from another by its tokens.
     options.seed = SyncEnvironment.live.nonce()
-    let store: any LocalCloudStore =
-      Self.isMissing(path) && isRehearsal ? MemoryStore() : try SQLiteStore(path: path)
+    let store: any LocalCloudStore
+    if Self.isMissing(path), isRehearsal {
+      store = MemoryStore()
+    } else {
+      let file = try SQLiteStore(path: path)
+      OpenClouds.note(file, at: path)
+      store = file
+    }
     let place = (SamePath.resolved(path: path) ?? path) + "-assets"
     cloud = LocalCloud(store: store, options: options, assetFolder: place)
     folder = CloudAssetFolder(

@@ -166,7 +166,9 @@ enum StatusCommand {
     if !changed.isEmpty {
       console.line()
       console.line(console.styled("changed", as: .heading))
-      for table in changed { console.line("  \(Words.shown(table.name)): \(table.change?.words ?? "")") }
+      for table in changed {
+        console.line("  \(Words.shown(table.name)): \(table.change?.words ?? "")")
+      }
     }
     for (title, held) in [("parked", metadata.parked), ("waiting", metadata.waiting)]
     where !held.isEmpty {

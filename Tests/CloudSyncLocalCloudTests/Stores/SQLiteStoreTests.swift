@@ -35,6 +35,30 @@ struct SQLiteStoreTests {
     #expect(second.modify([second.note("c", ["x": "text"])]).itemCodes == ["c": .invalidArguments])
   }
 
+  @Test("After a checkpoint the file alone has everything, though it is open")
+  func checkpoint() throws {
+    let path = ScratchFolder.shared.newPath()
+    let store = try SQLiteStore(path: path)
+    let cloud = LocalCloud(store: store)
+    let phone = cloud.connect(device: "phone", account: alice, zoneID: zoneID)
+    let world = try CloudWorld(at: path).connect("pad")
+    _ = try world.createZone().get()
+    _ = try world.modify([world.note("a"), world.note("b")], token: 70).get()
+    let page = try world.fetch().get()
+    #expect(try #require(Self.size(path + "-wal")) > 0)
+    try store.checkpoint()
+    #expect(try #require(Self.size(path + "-wal")) == 0)
+
+    let copy = ScratchFolder.shared.newPath()
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    #expect(try connect(copy).fetch().get() == page)
+    withExtendedLifetime((phone, world)) {}
+  }
+
+  private static func size(_ path: String) -> Int? {
+    FileManager.default.contents(atPath: path)?.count
+  }
+
   @Test("Two stores on one file see each other's changes, and their tags and tokens agree")
   func twoConnections() throws {
     let path = ScratchFolder.shared.newPath()
