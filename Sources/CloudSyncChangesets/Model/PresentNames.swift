@@ -57,7 +57,8 @@ package struct PresentNames: Sendable, Hashable {
       let name = self.table(table.name)
       var renamed = TableDelta(name, fills: table.fills, rows: [])
       var pairs: [(former: String, fill: TableDelta.Fill)] = []
-      for former in gone[table.name] ?? [] where columns[name]?[former] != nil {
+      // One that was given its former name back later is called so now, too.
+      for former in gone[table.name] ?? [] where columns[name] != nil {
         let present = column(former, of: name)
         guard let fill = table.fills.first(where: { column($0.column, of: name) == present }) else {
           continue
