@@ -155,7 +155,7 @@ extension HistoryWork {
   func checkKnown(_ row: LogRow) throws(ChangesetError) {
     if try dictionaries.schemaID(number: row.schema) == tables.id { return }
     let theirs = try dictionaries.schema(number: row.schema)
-    if let (table, column) = try constantDropped(before: row) {
+    if let (table, column) = try columnDropped(before: row) {
       throw ChangesetError(
         .needsUpgrade,
         "column \(table.quotedName).\(column.quotedName), which this database still has, was dropped before commit"

@@ -63,14 +63,13 @@ final class HistoryMergeChecker: SimulationChecker {
               + " \(differences.sorted().joined(separator: "; by the rules of others "))"
           }
         }
-        let reversal = Self.reversalDifference(
+        if let text = Self.reversalDifference(
           of: commit,
           from: data,
           devices: devices,
           known: known,
           all: all
-        )
-        if let text = reversal {
+        ) {
           return "commit \(entry.id.short): \(text)"
         }
         known[entry.id] = commit

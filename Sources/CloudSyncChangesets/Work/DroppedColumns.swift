@@ -1,0 +1,55 @@
+import CloudSyncSQLiteSupport
+
+extension HistoryWork {
+  /// Whether the rows of the tables here can become those of a commit.
+  func knows(_ row: LogRow) throws(ChangesetError) -> Bool {
+    guard try knows(schema: row.schema) else { return false }
+    return try columnDropped(before: row) == nil
+  }
+
+  /// A column here that was dropped on the way to a commit, be it with its table; nil if there is none.
+  ///
+  /// What rows hold in it there nobody can tell: they would lose it here, and a migration of this app that makes something
+  /// of it would find nothing. So such a commit is beyond this version of the app. A column that came back after it was
+  /// dropped here as well is another matter: no older version has it.
+  func columnDropped(
+    before row: LogRow
+  ) throws(ChangesetError) -> (table: String, column: String)? {
+    if try dictionaries.schemaID(number: row.schema) == tables.id { return nil }
+    let theirs = try dictionaries.schema(number: row.schema)
+    var lacking: [(table: String, column: String)] = []
+    for table in tables.description.tables {
+      let known = theirs.table(table.name)
+      for column in table.columns where !column.isGenerated && known?.column(column.name) == nil {
+        lacking.append((table.name, column.name))
+      }
+    }
+    if lacking.isEmpty { return nil }
+    for number in try log.schemas(before: row.seq) {
+      let schema = try dictionaries.schema(number: number)
+      for (table, column) in lacking where schema.table(table)?.column(column) != nil {
+        let isAnother = try hasComeBack(column, in: table)
+        if !isAnother { return (table, column) }
+      }
+    }
+    return nil
+  }
+
+  /// Whether a column was dropped on the way to HEAD, too.
+  private func hasComeBack(
+    _ column: String,
+    in table: String
+  ) throws(ChangesetError) -> Bool {
+    guard let head = try heads.position().seq else { return false }
+    let own = try log.schemas(before: head)
+    for number in own
+    where try dictionaries.schema(number: number).table(table)?.column(column) != nil {
+      for later in try log.schemas(madeOf: number) where own.contains(later) {
+        if try dictionaries.schema(number: later).table(table)?.column(column) == nil {
+          return true
+        }
+      }
+    }
+    return false
+  }
+}
