@@ -58,7 +58,10 @@ import Testing
   }
 
   /// In changes columns are in the order of their names.
-  @Test(arguments: ["called", "nickname"], [[true, true], [true, false], [false, true], [false, false]])
+  @Test(
+    arguments: ["called", "nickname"],
+    [[true, true], [true, false], [false, true], [false, false]]
+  )
   func aColumnThatGetsItsNameBackIsTheSame(passing: String, choices: [Bool]) throws {
     let (isDeskLater, isPhoneMigrated) = (choices[0], choices[1])
     let benches = try Self.benches(["desk", "phone"])
