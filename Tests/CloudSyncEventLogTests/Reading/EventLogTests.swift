@@ -38,7 +38,7 @@ struct EventLogTests {
     let recorder = EventRecorder(.file(LogFile(path: folder.file("log.jsonl"))), redactor: .none)
     recorder.attach(to: bench.session)
     bench.start()
-    for index in 0..<500 {
+    for index in 0..<900 {
       try bench.modify([.note("r\(index % 40)", index)])
       bench.world.run()
     }
