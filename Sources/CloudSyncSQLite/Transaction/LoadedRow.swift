@@ -191,12 +191,8 @@ struct LoadedRow {
   }
 
   /// Has a column as the cloud has it in the version known here, whatever its table has.
-  ///
-  /// - Parameters:
-  ///   - column: The cloud's version of it.
-  ///   - isForced: Whether an edit of it that was not sent counts no more.
-  mutating func restore(_ column: VersionedColumn, whatever isForced: Bool = false) {
-    guard let known = state.row?[column.name], isForced || known.time == column.time,
+  mutating func restore(_ column: VersionedColumn) {
+    guard let known = state.row?[column.name], known.time == column.time,
       !ValueContent.areEqual(known.value, column.value)
     else { return }
     state.row?.set(column)

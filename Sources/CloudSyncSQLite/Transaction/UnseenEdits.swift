@@ -109,8 +109,8 @@ struct UnseenEdits: TransactionPart {
         theirs.value != .null, let number = table.places.number(of: edit.name),
         table.isDefault(edit.value, at: number)
       {
-        // What was captured of it before went with its value.
-        own.restore(theirs, whatever: true)
+        // One that was edited stays: nothing tells whether that was before it was dropped, or whether it was dropped at all.
+        own.restore(theirs)
         continue
       }
       // What is kept beside the table is not in it yet, if its column has just been added. What that was filled with is older
