@@ -16,14 +16,32 @@ struct MergedAncestorTests {
     besides other: (Int64, Int64),
     resolver: ConflictResolver
   ) throws -> Record? {
+    try merged(
+      edits.map {
+        (
+          from: Self.record($0.from.0, $0.from.1, tag: nil),
+          to: Self.record($0.to.0, $0.to.1, tag: nil)
+        )
+      },
+      besides: other,
+      resolver: resolver
+    )
+  }
+
+  /// The same with whole records or parts of them, some of which have no ancestor.
+  private func merged(
+    _ edits: [(from: Record?, to: Record)],
+    besides other: (Int64, Int64) = (1, 20),
+    resolver: ConflictResolver
+  ) throws -> Record? {
     let bench = CloudHarness(resolver: resolver)
     bench.cloud.save(Self.record(1, 5, tag: nil))
     let tag = try #require(bench.cloud["r"]?.changeTag)
     for edit in edits {
       try bench.session.modify(
         ModifyOperation(
-          records: [Self.record(edit.to.0, edit.to.1, tag: tag)],
-          ancestors: [Self.record(edit.from.0, edit.from.1, tag: tag)]
+          records: [edit.to.withChangeTag(tag)],
+          ancestors: [edit.from?.withChangeTag(tag)].compactMap(\.self)
         )
       )
     }
@@ -52,29 +70,6 @@ struct MergedAncestorTests {
       resolver: .fieldwise(["a": .counterSum], default: .client)
     )
     #expect(saved?["a"] == 21 && saved?["b"] == 6)
-  }
-
-  /// Submits edits of parts of a record, of which one has no ancestor, and sends them after another device has saved it.
-  private func merged(
-    _ edits: [(from: Record?, to: Record)],
-    resolver: ConflictResolver
-  ) throws -> Record? {
-    let bench = CloudHarness(resolver: resolver)
-    bench.cloud.save(Self.record(1, 5, tag: nil))
-    let tag = try #require(bench.cloud["r"]?.changeTag)
-    for edit in edits {
-      try bench.session.modify(
-        ModifyOperation(
-          records: [edit.to.withChangeTag(tag)],
-          ancestors: [edit.from?.withChangeTag(tag)].compactMap(\.self)
-        )
-      )
-    }
-    bench.cloud.save(Self.record(1, 20, tag: tag))
-    bench.start()
-    bench.world.runToEnd()
-    #expect(bench.wrongs == [])
-    return bench.cloud["r"]
   }
 
   @Test(
