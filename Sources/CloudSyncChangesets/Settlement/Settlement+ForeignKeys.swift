@@ -154,8 +154,8 @@ extension Settlement {
     guard var row = try evict(id) else { return }
     var kept: [MergeConflict.Cell] = []
     var lost: [MergeConflict.Cell] = []
+    let tracked = try table(id.table).tracked
     for (column, value) in zip(link.key.columns, values) {
-      let tracked = try table(id.table).tracked
       // The row's own key stays, whatever it refers to by it.
       if tracked.key.contains(where: { $0.isSameName(as: column) }) { continue }
       let name = tracked.columns.first { $0.isSameName(as: column) } ?? column

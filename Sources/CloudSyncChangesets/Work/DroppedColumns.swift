@@ -25,31 +25,32 @@ extension HistoryWork {
       }
     }
     if lacking.isEmpty { return nil }
+    let steps = try migrationsBeforeHead()
     for number in try log.schemas(before: row.seq) {
       let schema = try dictionaries.schema(number: number)
-      for (table, column) in lacking where schema.table(table)?.column(column) != nil {
-        let isAnother = try hasComeBack(column, in: table)
-        if !isAnother { return (table, column) }
+      let dropped = lacking.first { table, column in
+        let hasIt = { (schema: SchemaDescription) in schema.table(table)?.column(column) != nil }
+        // What was dropped on the way to HEAD, too, has come back since.
+        return hasIt(schema) && !steps.contains { hasIt($0.before) && !hasIt($0.after) }
       }
+      if let dropped { return dropped }
     }
     return nil
   }
 
-  /// Whether a column was dropped on the way to HEAD, too.
-  private func hasComeBack(
-    _ column: String,
-    in table: String
-  ) throws(ChangesetError) -> Bool {
-    guard let head = try heads.position().seq else { return false }
+  /// What migrations on the way to HEAD have made of which schemas.
+  private func migrationsBeforeHead() throws(ChangesetError) -> [(
+    before: SchemaDescription, after: SchemaDescription
+  )] {
+    guard let head = try heads.position().seq else { return [] }
     let own = try log.schemas(before: head)
-    for number in own
-    where try dictionaries.schema(number: number).table(table)?.column(column) != nil {
+    var steps: [(before: SchemaDescription, after: SchemaDescription)] = []
+    for number in own {
+      let before = try dictionaries.schema(number: number)
       for later in try log.schemas(madeOf: number) where own.contains(later) {
-        if try dictionaries.schema(number: later).table(table)?.column(column) == nil {
-          return true
-        }
+        steps.append((before, try dictionaries.schema(number: later)))
       }
     }
-    return false
+    return steps
   }
 }

@@ -24,8 +24,11 @@ struct EngineSetup {
         try check(names, in: whole)
         let schema = options.synchronized(whole)
         try EngineTables.prepare(on: connection)
-        try ReusedNameCheck(connection: connection, schema: schema).check(names)
-        return try sqlite { () throws(SQLiteError) in try install(names, in: schema) }
+        let search = try sqlite { () throws(SQLiteError) in
+          try SchemaRenamingSearch(connection: connection, schema: schema)
+        }
+        try ReusedNameCheck(search: search).check(names)
+        return try sqlite { () throws(SQLiteError) in try install(names, renamedBy: search) }
       },
       mapping: { SyncEngineError($0) }
     )
@@ -45,9 +48,11 @@ struct EngineSetup {
 
   private func install(
     _ names: [String],
-    in schema: DatabaseSchema
+    renamedBy search: SchemaRenamingSearch
   ) throws(SQLiteError) -> PreparedTables {
-    let renamings = try takeNames(of: names, in: schema)
+    let schema = search.schema
+    let renamings = try search.renamings(of: names)
+    try takeNames(by: renamings)
     let isEnforcing = try connection.integer("PRAGMA foreign_keys") == 1
     let check = CaptureCheck(connection: connection)
     let version = try check.schemaVersion()
@@ -99,13 +104,8 @@ struct EngineSetup {
     return prepared
   }
 
-  /// Gives the tables that are registered the names that these and their columns have now; returns what was renamed.
-  private func takeNames(
-    of names: [String],
-    in schema: DatabaseSchema
-  ) throws(SQLiteError) -> [SchemaRenaming] {
-    let renamings = try SchemaRenamingSearch(connection: connection, schema: schema)
-      .renamings(of: names)
+  /// Gives the tables that are registered the names that these and their columns have now.
+  private func takeNames(by renamings: [SchemaRenaming]) throws(SQLiteError) {
     for renaming in renamings {
       try TableRegistry(connection: connection).save(renaming.present)
       if !renaming.isTold, !renaming.columns.isEmpty {
@@ -113,7 +113,6 @@ struct EngineSetup {
         try formerColumns.note(renaming.columns, of: renaming.present.id)
       }
     }
-    return renamings
   }
 
   /// Removes the triggers of tables that have changed.

@@ -48,6 +48,8 @@ final class SyncTransaction {
   var fetchesAll: Bool? { didSet { notesSeen = nil } }
   /// Whether that fetch notes what it has told about; nil until that was asked for.
   var notesSeen: Bool?
+  /// The tables that were rebuilt, once somebody has asked: each record of a fetch of everything asks.
+  private var rebuiltTables: [Int64]?
   /// The rows to which something has happened.
   private(set) var rows: [RowKey: LoadedRow] = [:]
   /// Those of them that are to be written.
@@ -300,6 +302,13 @@ final class SyncTransaction {
   /// What the fetch of everything that is under way is for; nil if there is none.
   func fullFetch() throws(SQLiteError) -> FullFetch? {
     try facts.value(.fullFetch).flatMap { FullFetch($0) }
+  }
+
+  /// Whether a table was rebuilt, when the transaction first asked: then everything is compared with it.
+  func isRebuilt(table id: Int64) throws(SQLiteError) -> Bool {
+    let tables = if let rebuiltTables { rebuiltTables } else { try facts.rebuiltTables() }
+    rebuiltTables = tables
+    return tables.contains(id)
   }
 
   /// Whether a fetch of everything is under way that notes what it has told about.

@@ -51,7 +51,7 @@ struct UnseenEdits: TransactionPart {
     beside version: RecordVersion
   ) throws(SQLiteError) {
     guard row.state.placement == .inTable, let values = row.values,
-      try facts.rebuiltTables().contains(row.rowKey.table)
+      try transaction.isRebuilt(table: row.rowKey.table)
     else { return }
     try takeColumns(of: row, values: values, than: mine, beside: version, isHidden: true)
   }

@@ -42,9 +42,7 @@ final class CancellationChecker: SimulationChecker {
     case .zoneLost, .storeRestored: cloud = [:]
     case .completed(let operation, let response):
       // What is handed back may be there whatever it was refused for: an answer before that may have been lost.
-      let names = Set(response.failures.map(\.recordID))
-      let refused = operation.records.filter { names.contains($0.recordID) }
-      hosts[device].inDoubt.formUnion(refused.flatMap { $0.editValues.map(\.number) })
+      hosts[device].inDoubt.formUnion(operation.editNumbers(of: response.failures))
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
       return check(operation, error, device: device)
     default: break

@@ -34,13 +34,12 @@ struct ReaddedColumns {
     guard let former = registered.first(where: { $0.id == table.id }) else { return [] }
     let rows = CleanRows(connection: connection, table: table, former: former)
     var names: [String] = []
-    for column in table.schema.writableColumns.reversed() {
-      if added.contains(where: { UTF8Bytes.equal($0, column.name) }) { continue }
-      let isKey = table.key.contains { $0.isSameName(as: column.name) }
-      let isConstant = try connection.constantDefault(of: column) != nil
-      if isKey || !isConstant { break }
-      if try rows.haveValues(in: column) { break }
-      names.append(column.name)
+    for (column, initial) in zip(table.columns, table.defaults).reversed() {
+      if added.contains(where: { UTF8Bytes.equal($0, column) }) { continue }
+      let isKey = table.key.contains { $0.isSameName(as: column) }
+      guard !isKey, let initial else { break }
+      if try rows.haveValues(in: column, besides: initial) { break }
+      names.append(column)
     }
     if names.isEmpty { return [] }
     // Of edited rows there is no digest.
@@ -65,10 +64,8 @@ private struct CleanRows {
   let former: RegisteredTable
 
   /// Whether one of them has something else in a column than its default.
-  func haveValues(in column: TableSchema.Column) throws(SQLiteError) -> Bool {
-    let name = "t.\(column.name.quotedName)"
-    let initial = try connection.constantDefault(of: column) ?? .null
-    return try select("1", where: "\(name) IS NOT (\(initial.literal))").step()
+  func haveValues(in column: String, besides initial: SQLiteValue) throws(SQLiteError) -> Bool {
+    try select("1", where: "t.\(column.quotedName) IS NOT (\(initial.literal))").step()
   }
 
   /// Whether all of them are what they were when they were synchronized last, but for columns that are new.

@@ -7,8 +7,7 @@ import CloudSyncSQLiteSupport
 /// What the new one holds tells whether it stands for the former one: a migration may also set a table or a column aside
 /// and put another one in its place that holds the same.
 struct ReusedNameCheck {
-  let connection: SQLiteConnection
-  let schema: DatabaseSchema
+  let search: SchemaRenamingSearch
 
   /// How many rows are looked at.
   private static let limit = 1_000
@@ -20,17 +19,13 @@ struct ReusedNameCheck {
   }
 
   private func reason(in names: [String]) throws(SQLiteError) -> String? {
-    let registry = TableRegistry(connection: connection)
-    let registered = try registry.tables().filter { !$0.triggers.isEmpty }
-    let installed = try registry.installedTriggers()
-    let search = SchemaRenamingSearch(connection: connection, schema: schema)
-    for former in registered {
-      guard let table = schema.table(named: former.name),
+    for former in search.registered where !former.triggers.isEmpty {
+      guard let table = search.schema.table(named: former.name),
         names.contains(where: table.name.isSameName)
       else { continue }
-      if let moved = movedTable(of: former, installed: installed) {
+      if let moved = movedTable(of: former) {
         // With triggers it is a table that had another name itself.
-        let isCaptured = installed.values.contains { $0.table.isSameName(as: former.name) }
+        let isCaptured = search.installed.values.contains { $0.table.isSameName(as: former.name) }
         if !isCaptured, try search.stands(table, for: former) { continue }
         return """
           Table \(former.name.quotedName) has the name of another one, which is \
@@ -38,8 +33,7 @@ struct ReusedNameCheck {
           that nothing had, with ALTER TABLE … RENAME TO. Nothing was changed or sent.
           """
       }
-      let told =
-        search.renamesInTriggers(of: former, named: table.name, installed: installed) ?? [:]
+      let told = search.renamesInTriggers(of: former, named: table.name) ?? [:]
       for (old, new) in told.sorted(by: { $0.key < $1.key })
       where try isReused(old, since: new, in: table, renamed: told) {
         return """
@@ -53,13 +47,10 @@ struct ReusedNameCheck {
   }
 
   /// The table that has a registered one's triggers, if that is another one: it was renamed.
-  private func movedTable(
-    of former: RegisteredTable,
-    installed: [String: TableRegistry.InstalledTrigger]
-  ) -> String? {
-    let tables = Set(former.triggers.keys.compactMap { installed[$0]?.table })
+  private func movedTable(of former: RegisteredTable) -> String? {
+    let tables = search.tables(withTriggersOf: former)
     guard tables.count == 1, let moved = tables.first, !moved.isSameName(as: former.name),
-      schema.table(named: moved) != nil
+      search.schema.table(named: moved) != nil
     else { return nil }
     return moved
   }
@@ -75,7 +66,7 @@ struct ReusedNameCheck {
     guard isThere(old), isThere(new) else { return false }
     if renamed.values.contains(old) { return true }
     let (former, present) = ("t.\(new.quotedName)", "t.\(old.quotedName)")
-    let query = try connection.prepare(
+    let query = try search.connection.prepare(
       """
       SELECT \(former), \(present) FROM main.\(table.name.quotedName) t
       WHERE \(former) IS NOT NULL LIMIT \(Self.limit)

@@ -26,8 +26,18 @@ struct SchemaRenaming {
 struct SchemaRenamingSearch {
   let connection: SQLiteConnection
   let schema: DatabaseSchema
+  /// The tables as they are registered.
+  let registered: [RegisteredTable]
+  /// The capture triggers that are in the database, by name.
+  let installed: [String: TableRegistry.InstalledTrigger]
 
-  private var registry: TableRegistry { TableRegistry(connection: connection) }
+  init(connection: SQLiteConnection, schema: DatabaseSchema) throws(SQLiteError) {
+    self.connection = connection
+    self.schema = schema
+    let registry = TableRegistry(connection: connection)
+    registered = try registry.tables()
+    installed = try registry.installedTriggers()
+  }
 
   /// The tables and columns of an engine that were renamed.
   ///
@@ -35,16 +45,13 @@ struct SchemaRenamingSearch {
   /// - Returns: What was renamed.
   /// - Throws: SQLite's reason.
   func renamings(of names: [String]) throws(SQLiteError) -> [SchemaRenaming] {
-    let registered = try registry.tables()
-    let installed = try registry.installedTriggers()
     var found: [SchemaRenaming] = []
     for former in registered {
       let isThere = schema.table(named: former.name) != nil
-      let name =
-        isThere ? former.name : try newName(of: former, among: registered, installed: installed)
+      let name = isThere ? former.name : try newName(of: former)
       guard let name, names.contains(where: name.isSameName), let table = schema.table(named: name)
       else { continue }
-      let told = columnsInTriggers(of: former, named: name, as: table, installed: installed)
+      let told = columnsInTriggers(of: former, named: name, as: table)
       let columns = if let told { told } else { try columnsByDeclaration(of: former, as: table) }
       if UTF8Bytes.equal(former.name, table.name), columns.isEmpty { continue }
       let present = former.renamed(to: table, columns: columns, installed: installed)
@@ -58,13 +65,9 @@ struct SchemaRenamingSearch {
 
   // MARK: Tables
 
-  private func newName(
-    of former: RegisteredTable,
-    among registered: [RegisteredTable],
-    installed: [String: TableRegistry.InstalledTrigger]
-  ) throws(SQLiteError) -> String? {
+  private func newName(of former: RegisteredTable) throws(SQLiteError) -> String? {
     let isRegistered = { (name: String) in registered.contains { $0.name.isSameName(as: name) } }
-    let names = Set(former.triggers.keys.compactMap { installed[$0]?.table })
+    let names = tables(withTriggersOf: former)
     if let name = names.first {
       let isWhole = former.triggers.keys.allSatisfy { installed[$0] != nil }
       return names.count == 1 && isWhole && !isRegistered(name) ? name : nil
@@ -86,6 +89,11 @@ struct SchemaRenamingSearch {
       }
     }
     return alike.count == 1 ? alike[0] : nil
+  }
+
+  /// The tables that have a registered one's triggers, which go along where that is renamed.
+  func tables(withTriggersOf former: RegisteredTable) -> Set<String> {
+    Set(former.triggers.keys.compactMap { installed[$0]?.table })
   }
 
   /// Whether a table that is called as another one was has at least half of that one's rows, by their keys, as after a
@@ -150,10 +158,9 @@ struct SchemaRenamingSearch {
   private func columnsInTriggers(
     of former: RegisteredTable,
     named name: String,
-    as table: TableSchema,
-    installed: [String: TableRegistry.InstalledTrigger]
+    as table: TableSchema
   ) -> [String: String]? {
-    renamesInTriggers(of: former, named: name, installed: installed)?
+    renamesInTriggers(of: former, named: name)?
       .filter { old, new in
         !table.writableColumns.contains { $0.name == old }
           && table.writableColumns.contains { $0.name == new }
@@ -164,8 +171,7 @@ struct SchemaRenamingSearch {
   /// these do not tell.
   func renamesInTriggers(
     of former: RegisteredTable,
-    named name: String,
-    installed: [String: TableRegistry.InstalledTrigger]
+    named name: String
   ) -> [String: String]? {
     if former.triggers.isEmpty { return nil }
     var renamed: [String: String] = [:]

@@ -48,7 +48,12 @@ extension ModifyOperation {
   /// The edits of which a failure says that they may be in the cloud.
   func numbersInDoubt(by failures: [ItemFailure]) -> [Int64] {
     let codes: [SyncError.Code] = [.outcomeUnknown, .timedOut]
-    let names = Set(failures.filter { codes.contains($0.error.code) }.map(\.recordID))
+    return editNumbers(of: failures.filter { codes.contains($0.error.code) })
+  }
+
+  /// The edits of records that failed.
+  func editNumbers(of failures: [ItemFailure]) -> [Int64] {
+    let names = Set(failures.map(\.recordID))
     if names.isEmpty { return [] }
     return records.filter { names.contains($0.recordID) }.flatMap { $0.editValues.map(\.number) }
   }
