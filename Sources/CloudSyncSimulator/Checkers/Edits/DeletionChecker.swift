@@ -14,11 +14,13 @@ final class DeletionChecker: SimulationChecker {
   private var makers: [Int64: Int] = [:]
   private var newSaves = NewSaves()
   private var repeats = RepeatedEdits()
+  private var ancestors = AncestorEdits()
 
   init(knowsWriteTokens: Bool) { self.knowsWriteTokens = knowsWriteTokens }
 
   func observe(_ event: SimulationEvent, on device: Int, at time: Int64) -> String? {
     repeats.note(event, on: device)
+    ancestors.note(event, on: device)
     switch event {
     case .edited(let edits): for edit in edits { makers[edit.number] = device }
     case .zoneLost, .storeRestored:
@@ -41,16 +43,20 @@ final class DeletionChecker: SimulationChecker {
   ) -> String? {
     for record in newSaves.note(operation, response) {
       let name = record.recordID.name
+      let key = DeviceRecordKey(device: device, name: name)
       let values = record.editValues
-      if present.insert(name).inserted, deleted.contains(name),
-        knowsWriteTokens,
+      let isNew = present.insert(name).inserted
+      if isNew, deleted.contains(name), knowsWriteTokens,
         !values.contains(where: {
           !committed.contains($0.number) || repeats.contains($0.number)
         })
       {
         return "\(name) is back in the cloud, saved by device \(device) without a new edit"
       }
-      for field in values where makers[field.number] == device { committed.insert(field.number) }
+      for field in values where makers[field.number] == device {
+        // Made anew with the whole ancestor, the record has what may have been handed back unsent.
+        if !isNew || !ancestors.contains(field.number, of: key) { committed.insert(field.number) }
+      }
     }
     for recordID in response.deletedRecordIDs where present.remove(recordID.name) != nil {
       deleted.insert(recordID.name)

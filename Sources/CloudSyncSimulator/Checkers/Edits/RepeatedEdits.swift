@@ -28,6 +28,10 @@ struct RepeatedEdits {
         unheard.subtract(record.editValues.map(\.number))
         repeated.subtract(record.editValues.map(\.number))
       }
+    case .killed(_, let state?, _):
+      // An answer that was heard and not stored is forgotten.
+      guard case .modify(let operation)? = state.currentWork else { break }
+      unheard.formUnion(operation.editNumbers)
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
       inDoubt.formUnion(operation.numbersInDoubt(by: error.itemErrors))
     case .completed(let operation, let response):
