@@ -38,6 +38,8 @@ struct Adopting {
       ),
       options: options
     )
+    try ReusedNames(before: former, state: state, work: work)
+      .check(tables: taken.formerTables, columns: taken.told)
     var known = state
     // Where nothing was changed here, HEAD may have others' types and defaults.
     if work.tables.id != former.id, installed != work.tables.id.digest.bytes {

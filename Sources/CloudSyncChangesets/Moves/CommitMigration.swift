@@ -32,7 +32,8 @@ enum CommitMigration {
     return try copy.transaction { () throws(ChangesetError) in
       try goBack(to: seq, on: copy, options: options)
       do {
-        try Migrating(connection: copy, options: options).run { try migrate(copy.sqlite.handle) }
+        try Migrating(connection: copy, options: options, refusesReusedNames: false)
+          .run { try migrate(copy.sqlite.handle) }
       } catch {
         throw ChangesetError(
           .schema,

@@ -8,6 +8,8 @@ import CloudSyncSQLiteSupport
 struct Migrating {
   let connection: HistoryConnection
   let options: ChangesetOptions
+  /// Whether a name that is freed and given anew is refused: what was done once is done to others' commits too.
+  var refusesReusedNames = true
 
   /// Runs the app's migration; nothing is uncommitted before.
   func run(_ body: () throws -> Void) throws {
@@ -21,6 +23,7 @@ struct Migrating {
     }
     let others = Set(try installation.readSchema().tables.map(\.name))
     let state = try position.isDetached ? StateDelta() : Self.state(at: position.seq, work)
+    let places = try ReusedNames.places(connection)
     try installation.uninstall()
     try body()
     guard connection.sqlite.isInTransaction else {
@@ -35,6 +38,10 @@ struct Migrating {
       tables: try installation.install(names: try rules.tables(names: names)),
       options: options
     )
+    if refusesReusedNames {
+      try ReusedNames(before: former.description, state: state, work: migrated)
+        .check(places: places)
+    }
     if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }
     _ = try migrated.dictionaries.number(for: migrated.tables.description)
     if position.isDetached {

@@ -10,7 +10,7 @@ import CloudSyncSQLiteSupport
 struct TakenUpNames {
   let connection: HistoryConnection
   /// What triggers tell: present names by table and former name.
-  private let told: [String: [String: String]]
+  let told: [String: [String: String]]
   /// Former names of tables by their present ones, as far as triggers tell: SQLite has these follow a table that is renamed.
   let formerTables: [String: String]
   /// What somebody has said; nil if nobody was asked.

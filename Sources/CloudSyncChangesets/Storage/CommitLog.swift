@@ -285,6 +285,19 @@ struct CommitLog {
     ) { $0.integer(0) }
   }
 
+  /// The migrations among the commits that a commit descends from, and itself.
+  func migrations(before seq: Int64) throws(ChangesetError) -> [LogRow] {
+    let found = try connection.rows("SELECT seq FROM changesets_log WHERE kind = 3 ORDER BY seq") {
+      $0.integer(0)
+    }
+    var rows: [LogRow] = []
+    for number in found where number <= seq {
+      if number != seq, try isAncestor(ancestor: number, of: seq) == false { continue }
+      rows.append(try row(number))
+    }
+    return rows
+  }
+
   // MARK: Identifiers
 
   /// So many commits may have no index.
