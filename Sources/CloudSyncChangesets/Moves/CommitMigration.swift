@@ -20,14 +20,14 @@ enum CommitMigration {
     } catch { throw ChangesetError(error) }
   }
 
-  /// The commit that the app's migration makes of a head; nil if it leads to another schema than that of the tables here.
+  /// The commit that the app's migration makes of a head; nil if it leads to another schema than the one wanted.
   static func migrated(
     seq: Int64,
     _ connection: HistoryConnection,
     options: ChangesetOptions,
+    to wanted: SchemaID,
     migrate: (OpaquePointer) throws -> Void
   ) throws(ChangesetError) -> Made? {
-    let wanted = try CaptureInstallation(connection: connection).tracked().id
     let copy = try copy(of: connection)
     return try copy.transaction { () throws(ChangesetError) in
       try goBack(to: seq, on: copy, options: options)

@@ -10,6 +10,8 @@ struct Migrating {
   let options: ChangesetOptions
   /// Whether a name that is freed and given anew is refused: what was done once is done to others' commits too.
   var refusesReusedNames = true
+  /// What the body runs, to be kept for others' commits; nil if nobody knows it.
+  var sql: String?
 
   /// Runs the app's migration; nothing is uncommitted before.
   func run(_ body: () throws -> Void) throws {
@@ -43,7 +45,11 @@ struct Migrating {
         .check(places: places)
     }
     if migrated.tables.id == former.id { return try Rescan(work: migrated).run() }
-    _ = try migrated.dictionaries.number(for: migrated.tables.description)
+    let number = try migrated.dictionaries.number(for: migrated.tables.description)
+    if let sql, let seq = position.seq, !position.isDetached {
+      try KeptMigrations(connection: connection)
+        .keep(sql: sql, from: migrated.log.row(seq).schema, to: number)
+    }
     if position.isDetached {
       try layRows(of: position, in: migrated)
     } else {

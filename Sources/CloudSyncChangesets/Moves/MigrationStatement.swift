@@ -5,6 +5,13 @@ import CloudSyncSQLiteSupport
 struct MigrationStatement {
   let sql: String
 
+  /// Runs the statements of a script in the transaction that is open.
+  static func run(script: String, on connection: SQLiteConnection) throws(SQLiteError) {
+    try connection.execute(script: script) { (statement) throws(SQLiteError) in
+      try MigrationStatement(sql: statement).isRun()
+    }
+  }
+
   /// Whether it is run: what begins and ends transactions in a script for other tools has no meaning here.
   func isRun() throws(SQLiteError) -> Bool {
     let text = SQLText(sql)

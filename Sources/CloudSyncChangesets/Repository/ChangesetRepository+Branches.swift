@@ -25,9 +25,12 @@ extension ChangesetRepository {
 
   /// Makes the rows those of a branch's head; commits are made on it from then on.
   ///
+  /// A head of an older schema is migrated first, as ``mergeAll(_:)`` does.
+  ///
   /// - Parameter name: The branch.
   /// - Throws: That there is no such branch, that it has several heads, or that rows are not committed.
   public func switchBranch(_ name: String) throws(ChangesetError) {
+    try HeadMigration(repository: self).run(branch: name)
     try move { (work) throws(ChangesetError) in
       let (branch, head) = try Branches(work: work).head(of: name)
       try Moving(work: work).move(to: head, branch: branch)
@@ -152,15 +155,20 @@ extension ChangesetRepository {
     }
   }
 
-  /// Why a head of the present branch can be neither merged nor gone to; nil if none is of a newer app.
-  package func unreadableHead() throws(ChangesetError) -> ChangesetError? {
+  /// Why a head of the present branch can be neither merged nor gone to, and whether it is one that a migration has left
+  /// behind; nil if there is none.
+  package func unreadableHead() throws(ChangesetError) -> (error: ChangesetError, isOlder: Bool)? {
     try read { (work) throws(ChangesetError) in
       let branch = try work.heads.position().branch
+      var older: ChangesetError?
       for head in try work.branchHeads.heads(ofBranch: branch) {
         let row = try work.log.row(head.seq)
-        do throws(ChangesetError) { try work.checkKnown(row) } catch { return error }
+        do throws(ChangesetError) { try work.checkKnown(row) } catch {
+          guard try work.isLeft(schema: row.schema) else { return (error, false) }
+          older = older ?? error
+        }
       }
-      return nil
+      return older.map { ($0, true) }
     }
   }
 }

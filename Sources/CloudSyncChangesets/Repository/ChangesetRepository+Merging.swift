@@ -6,16 +6,14 @@ extension ChangesetRepository {
   ///
   /// The same heads give the same merges on every replica. Heads stay about which a handler has said
   /// ``Resolution/later``, and those whose schema this app does not have; heads of older schemas are migrated first
-  /// where ``ChangesetOptions/migrate`` can do it.
+  /// where ``ChangesetOptions/migrate`` can do it, or the SQL that ``migrate(_:sql:options:)`` has kept.
   ///
   /// - Parameter branch: The branch; nil for the present one.
   /// - Returns: The merges.
   /// - Throws: That there is no such branch, or what is wrong with the database.
   @discardableResult
   public func mergeAll(_ branch: String? = nil) throws(ChangesetError) -> [Changeset] {
-    if let migrate = options.migrate {
-      try HeadMigration(repository: self, migrate: migrate).run(branch: branch)
-    }
+    try HeadMigration(repository: self).run(branch: branch)
     return try move { (work) throws(ChangesetError) in
       var number = try work.heads.position().branch
       if let branch { number = try Branches(work: work).number(name: branch) }
@@ -29,16 +27,13 @@ extension ChangesetRepository {
 
   /// Merges another branch into the present one; ``pull()`` then takes the rows there.
   ///
-  /// - Parameter branch: The other branch; a head of an older schema is migrated first where
-  ///   ``ChangesetOptions/migrate`` can do it.
+  /// - Parameter branch: The other branch; a head of an older schema is migrated first, as ``mergeAll(_:)`` does.
   /// - Returns: The merge; the present branch's head if it has everything of the other already.
   /// - Throws: That there is no such branch, that one of both has several heads, or, with
   ///   ``ChangesetError/Code/needsUpgrade``, that one has tables or columns which this app lacks.
   @discardableResult
   public func merge(_ branch: String) throws(ChangesetError) -> Changeset {
-    if let migrate = options.migrate {
-      try HeadMigration(repository: self, migrate: migrate).run(branch: branch)
-    }
+    try HeadMigration(repository: self).run(branch: branch)
     return try move { (work) throws(ChangesetError) in
       let branches = Branches(work: work)
       let ours = try branches.head(

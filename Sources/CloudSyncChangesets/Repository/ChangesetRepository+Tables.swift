@@ -128,6 +128,9 @@ extension ChangesetRepository {
   /// All of it is one transaction: BEGIN, COMMIT and END in it are passed over. Where only rows are changed no migration is
   /// made, and they are left to be committed.
   ///
+  /// The database keeps the statements: commits of copies that are not migrated yet are migrated by them where
+  /// ``ChangesetOptions/migrate`` is nil, before they are merged or switched to.
+  ///
   /// - Parameters:
   ///   - database: The database, whose rows are all committed.
   ///   - sql: The statements.
@@ -138,11 +141,9 @@ extension ChangesetRepository {
     sql: String,
     options: ChangesetOptions = ChangesetOptions()
   ) throws {
-    try migrate(database, options: options) { connection in
+    try migrate(database, options: options, keeping: sql) { connection in
       try connection.failing { () throws(SQLiteError) in
-        try connection.sqlite.execute(script: sql) { (statement) throws(SQLiteError) in
-          try MigrationStatement(sql: statement).isRun()
-        }
+        try MigrationStatement.run(script: sql, on: connection.sqlite)
       }
     }
   }
@@ -150,6 +151,7 @@ extension ChangesetRepository {
   private static func migrate(
     _ database: some SyncDatabase,
     options: ChangesetOptions,
+    keeping sql: String? = nil,
     running body: @Sendable (HistoryConnection) throws -> Void
   ) throws {
     try database.useAnyError { connection in
@@ -159,7 +161,8 @@ extension ChangesetRepository {
       let result = Result {
         try connection.sqlite.transaction(
           { () throws(any Error) in
-            try Migrating(connection: connection, options: options).run { try body(connection) }
+            try Migrating(connection: connection, options: options, sql: sql)
+              .run { try body(connection) }
           },
           mapping: { ChangesetError($0) as any Error }
         )

@@ -7,22 +7,36 @@ import CloudSyncSQLiteSupport
 /// It is what their replicas would do themselves, so it makes the same commit.
 struct HeadMigration {
   let repository: ChangesetRepository
-  let migrate: @Sendable (OpaquePointer) throws -> Void
 
   /// Migrates the heads of a branch, nil for the present one, that wait for it.
   func run(branch: String?) throws(ChangesetError) {
     let waiting = try repository.read { (work) throws(ChangesetError) in
-      try Self.waiting(branch: branch, work)
+      let source = MigrationSource(work: work)
+      guard try source.exists() else { return [] as [(Int64, [MigrationSource.Step])] }
+      return try Self.waiting(branch: branch, work)
+        .map { (seq) throws(ChangesetError) in
+          (seq, try source.steps(from: try work.log.row(seq).schema))
+        }
     }
-    let (options, migrate) = (repository.options, migrate)
-    for seq in waiting {
-      let made = try repository.database.use { (connection) throws(ChangesetError) in
-        try CommitMigration.migrated(seq: seq, connection, options: options, migrate: migrate)
+    for (head, steps) in waiting {
+      var seq = head
+      for step in steps {
+        guard let made = try make(step, after: seq) else { break }
+        seq = try repository.write { [seq] (work) throws(ChangesetError) in
+          try Self.keep(made: made, of: seq, work)
+        }
       }
-      guard let made else { continue }
-      try repository.write { (work) throws(ChangesetError) in
-        try Self.keep(made: made, of: seq, work)
-      }
+    }
+  }
+
+  /// What a step makes of a commit; nil if it does not do it.
+  private func make(
+    _ step: MigrationSource.Step,
+    after seq: Int64
+  ) throws(ChangesetError) -> CommitMigration.Made? {
+    let options = repository.options
+    return try repository.database.use { (connection) throws(ChangesetError) in
+      try MigrationSource.made(by: [step], of: seq, connection, options: options)
     }
   }
 
@@ -54,16 +68,17 @@ struct HeadMigration {
     return waiting
   }
 
-  /// Keeps the commit that was made of a head in its place; the cloud has not got it.
+  /// Keeps the commit that was made of a head in its place, and tells its number; the cloud has not got it.
   private static func keep(
     made: CommitMigration.Made,
     of seq: Int64,
     _ work: HistoryWork
-  ) throws(ChangesetError) {
-    guard try work.log.number(of: made.commit.id) == nil else { return }
+  ) throws(ChangesetError) -> Int64 {
+    if let known = try work.log.number(of: made.commit.id) { return known }
     let parent = try work.log.row(seq)
     let row = try CommitMigration.store(made: made, of: parent, work)
     try work.heads.replace(by: row, after: [parent])
     try work.heads.notice(time: row.time)
+    return row.seq
   }
 }

@@ -6,9 +6,8 @@ extension MigratedCommits {
     _ repository: ChangesetRepository,
     forOthers: Bool
   ) throws(ChangesetError) -> Made {
-    guard let migrate = repository.options.migrate else { return [:] }
     let isDue = try repository.read { (work) throws(ChangesetError) in
-      guard
+      guard try MigrationSource(work: work).exists(),
         try work.connection.integer("SELECT 1 FROM changesets_log WHERE kind = 3 LIMIT 1") != nil
       else { return false }
       if try work.heads.beside().isEmpty == false { return true }
@@ -18,9 +17,9 @@ extension MigratedCommits {
     let options = repository.options
     return try repository.database.use { (connection) throws(ChangesetError) in
       let copy = try CommitMigration.copy(of: connection)
+      let tables = try CaptureInstallation(connection: copy).tracked()
+      let work = HistoryWork(connection: copy, tables: tables, options: options)
       let rows = try copy.transaction { () throws(ChangesetError) in
-        let tables = try CaptureInstallation(connection: copy).tracked()
-        let work = HistoryWork(connection: copy, tables: tables, options: options)
         var heads: [LogRow] = []
         for head in try work.heads.beside() { heads.append(try work.log.row(head.seq)) }
         if forOthers { heads += try LeftBehind(work: work).bringIn() }
@@ -28,11 +27,12 @@ extension MigratedCommits {
       }
       var made: Made = [:]
       for row in rows {
-        made[row.id] = try CommitMigration.migrated(
-          seq: row.seq,
+        // A rebase makes one commit of each, however many migrations there were.
+        made[row.id] = try MigrationSource.made(
+          by: MigrationSource(work: work).steps(from: row.schema),
+          of: row.seq,
           copy,
-          options: options,
-          migrate: migrate
+          options: options
         )
       }
       return made

@@ -125,7 +125,13 @@ enum HistoryCloud {
     target.console.line("\(parts.joined(separator: ", ")); \(summary.head.branch) is at \(place)")
     if let warning = try HistoryWords.deletion(repository) { target.console.line(warning) }
     // What merges pass over, the tool's user has to know of.
-    if let error = try repository.unreadableHead() { throw error }
+    if let head = try repository.unreadableHead() {
+      guard head.isOlder else { throw head.error }
+      // Everything else is here: the exit status must not say otherwise at every sync.
+      target.console.note(
+        "warning: \(target.path): \(head.error.reason); it is merged once the copy that has made it is migrated, too"
+      )
+    }
     try target.tellParked(in: status)
     try target.tellRejected(in: status)
   }

@@ -81,7 +81,7 @@ enum HistoryJoining {
     if target.isJSON { return try target.show(value: merges.map { ChangesetReport($0) }) }
     let waiting = try repository.conflicts().filter { $0.kind == .question }.count
     if merges.isEmpty, waiting == 0 {
-      if let error = try repository.unreadableHead() { throw error }
+      if let head = try repository.unreadableHead() { throw head.error }
       return target.console.line("nothing to merge")
     }
     let lost = try repository.conflicts()

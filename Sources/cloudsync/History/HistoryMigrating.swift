@@ -20,7 +20,8 @@ enum HistoryMigrating {
         transaction in which nothing is captured, so that ALTER TABLE … DROP COLUMN works too, which fails otherwise as
         long as triggers read the column. BEGIN, COMMIT and END are passed over. If one fails, all is as it was.
 
-        Other copies take the commit once the same is done on them; until then they wait, and lose nothing.
+        Other copies take the commit once the same is done on them; until then they wait, and lose nothing. What they
+        commit before is migrated here by the same statements, which the database keeps.
         """,
       run: migrate
     )
