@@ -51,7 +51,7 @@ def moments(path, device):
 
 
 def answer(event, request):
-    """What an event says of the answer to a request: text and kind."""
+    """What an event says of the response to a request: text and kind."""
     kind, (mode, count) = event["kind"], request
     if kind == "workSuccess":
         if mode == "modify":

@@ -123,7 +123,7 @@ expect_part 0 'sent 1' a sync
 a add Slow >/dev/null
 "$notes" --folder a --cloud cloud.json --lose-answers sync >slow.log 2>&1 &
 slow=$!
-until grep -q 'the answer is lost' slow.log; do kill -0 "$slow" || die "the slow sync ended"; done
+until grep -q 'the response is lost' slow.log; do kill -0 "$slow" || die "the slow sync ended"; done
 expect_part 1 'another notes command is using a' a list
 {
   kill -9 "$slow"

@@ -164,6 +164,7 @@ let package = Package(
         .product(name: "CloudSyncLocalCloud", package: "CloudSyncSession"),
         .product(name: "CloudSyncSession", package: "CloudSyncSession"),
         .product(name: "CloudSyncSQLite", package: "CloudSyncSession"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ]
     ),

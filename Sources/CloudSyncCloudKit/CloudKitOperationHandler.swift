@@ -19,7 +19,7 @@ import Foundation
 /// let session = CloudSyncSession(operationHandler: handler, zoneID: handler.zoneID)
 /// ```
 ///
-/// The files of fetched assets lie in the cache. It is bounded, and only those of the last answer are sure to stay:
+/// The files of fetched assets lie in the cache. It is bounded, and only those of the last response are sure to stay:
 /// copy what you keep.
 public final class CloudKitOperationHandler: OperationHandler {
   private let connection: CloudKitConnection

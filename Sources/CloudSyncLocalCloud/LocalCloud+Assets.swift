@@ -33,6 +33,13 @@ extension LocalCloud {
   public func keepAsset(
     bytes: [UInt8],
     account: AccountIdentity
+  ) throws(SyncError) -> Asset { try keepAsset(bytes: bytes, account: account, replacing: false) }
+
+  /// The same, in place of a file that may be damaged.
+  package func keepAsset(
+    bytes: [UInt8],
+    account: AccountIdentity,
+    replacing: Bool
   ) throws(SyncError) -> Asset {
     let limit = options.assetByteLimit
     guard Int64(bytes.count) <= limit else {
@@ -42,7 +49,7 @@ extension LocalCloud {
       throw SyncError(.assetNotAvailable, "the cloud keeps no files")
     }
     do throws(KeptAssetFolder.Failure) {
-      return try KeptAssetFolder(path: path).keep(bytes: bytes)
+      return try KeptAssetFolder(path: path).keep(bytes: bytes, replacing: replacing)
     } catch { throw error.syncError }
   }
 
@@ -70,9 +77,6 @@ extension LocalCloud {
       // Too large ones are refused by the rules, without a look at their files.
       for asset in record.assets where asset.byteCount <= limit {
         do throws(KeptAssetFolder.Failure) { try folder.keep(asset) } catch {
-          guard error != .folder else {
-            throw SyncError(.serviceUnavailable, "the cloud cannot store the file of an asset")
-          }
           kept.errors[record.recordID] = error.syncError
           break
         }
@@ -95,15 +99,15 @@ extension LocalCloud {
     }
   }
 
-  /// The assets of an account's records whose files are not kept, each once, sorted by their digests.
+  /// The assets of an account's records whose files are not kept, or are damaged, each once, sorted by their digests.
   ///
-  /// - Complexity: O(*n*) in the number of records.
+  /// - Complexity: O(*n*) in the number of records and the bytes of the files.
   package func missingAssets(
     of account: AccountIdentity
   ) throws(LocalCloudStoreError) -> [Asset] {
     guard let path = assetFolder(of: account) else { return [] }
     let folder = KeptAssetFolder(path: path)
-    return try usedAssets(of: account).filter { folder.byteCount(of: $0.sha256) != $0.byteCount }
+    return try usedAssets(of: account).filter { !folder.isIntact($0) }
   }
 }
 

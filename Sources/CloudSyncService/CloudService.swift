@@ -127,16 +127,21 @@ public final class CloudService: Sendable {
   /// - Parameters:
   ///   - request: The request.
   ///   - address: Where it comes from, as the network tells it; nil if that is not known.
+  ///   - sendingFiles: Whether the response may have a file instead of its body, as that of an asset: then nobody has to have
+  ///     it in memory.
   ///   - completion: Called once, with the response.
   public func respond(
     to request: HTTPRequest,
     from address: String? = nil,
+    sendingFiles: Bool = false,
     completion: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     do throws(ServiceRefusal) {
       let isFile = request.path.hasPrefix("/assets/")
       try checkBody(of: request, limit: isFile ? limits.assetByteCount : limits.bodyByteCount)
-      if isFile { return completion(try file(request, from: address)) }
+      if isFile {
+        return completion(try file(request, from: address, sendingFiles: sendingFiles))
+      }
       if request.path.hasPrefix(ServedPushes.prefix) {
         return try poll(request, completion: completion)
       }
@@ -174,7 +179,8 @@ public final class CloudService: Sendable {
 
   private func file(
     _ request: HTTPRequest,
-    from address: String?
+    from address: String?,
+    sendingFiles: Bool
   ) throws(ServiceRefusal) -> HTTPResponse {
     // One that is forged, foreign or old is answered as one that never was.
     guard let ticket = assets.ticket(of: request) else { return HTTPResponse(status: 404) }
@@ -189,7 +195,7 @@ public final class CloudService: Sendable {
       let key = "bytes/\(ticket.account.value)"
       try checkRate(limits.uploadedBytes, of: key, count: request.body.count)
     }
-    return assets.response(to: request, for: ticket)
+    return assets.response(to: request, for: ticket, sendingFiles: sendingFiles)
   }
 
   private func poll(

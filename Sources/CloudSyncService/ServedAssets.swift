@@ -43,8 +43,12 @@ struct ServedAssets: Sendable {
     return tickets.read(request.path.dropFirst(Self.prefix.count), now: now())
   }
 
-  /// Answers a request to such an address.
-  func response(to request: HTTPRequest, for ticket: ServiceTickets.Ticket) -> HTTPResponse {
+  /// Answers a request to such an address, by a file if that is wanted: not by its bytes.
+  func response(
+    to request: HTTPRequest,
+    for ticket: ServiceTickets.Ticket,
+    sendingFiles: Bool
+  ) -> HTTPResponse {
     switch (ticket.purpose, request.method) {
     case (.upload, "POST"):
       do throws(SyncError) {
@@ -52,13 +56,26 @@ struct ServedAssets: Sendable {
         return EndpointDesk.success(WireAssetUpload.body(of: WireAsset(asset)))
       } catch { return ServiceRefusal(error).response }
     case (.download(let digest), "GET"):
-      guard let folder = cloud.assetFolder(of: ticket.account),
-        let bytes = try? Data(contentsOf: URL(filePath: "\(folder)/\(digest)"))
-      else { return HTTPResponse(status: 404) }
-      let headers: HTTPHeaders = [WireHeader.contentType: "application/octet-stream"]
-      return HTTPResponse(status: 200, headers: headers, body: [UInt8](bytes))
+      guard let folder = cloud.assetFolder(of: ticket.account) else {
+        return HTTPResponse(status: 404)
+      }
+      return Self.download("\(folder)/\(digest)", sendingFiles: sendingFiles)
     case (.courier, _): return HTTPResponse(status: 404)
     default: return HTTPResponse(status: 405)
     }
+  }
+
+  private static func download(_ path: String, sendingFiles: Bool) -> HTTPResponse {
+    let headers: HTTPHeaders = [WireHeader.contentType: "application/octet-stream"]
+    if sendingFiles {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      guard let count = attributes?[.size] as? Int else { return HTTPResponse(status: 404) }
+      let file = HTTPFile(path: path, byteCount: count)
+      return HTTPResponse(status: 200, headers: headers, file: file)
+    }
+    guard let bytes = try? Data(contentsOf: URL(filePath: path)) else {
+      return HTTPResponse(status: 404)
+    }
+    return HTTPResponse(status: 200, headers: headers, body: [UInt8](bytes))
   }
 }

@@ -144,7 +144,7 @@ public final class WebServicesClient: Sendable {
   /// - Parameters:
   ///   - call: The call.
   ///   - deadline: When nobody waits for the response any more.
-  /// - Returns: The answer.
+  /// - Returns: The response.
   /// - Throws: The session's error.
   func perform<Answer: Sendable>(
     _ call: WireCall<Answer>,

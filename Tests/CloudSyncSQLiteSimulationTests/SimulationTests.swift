@@ -44,7 +44,7 @@ struct SimulationTests {
   func storeRestored(seed: UInt64) throws {
     var options = Self.options(seed)
     options.faults = try FaultPlan(
-      parsing: "store-restored=1/25,answer-lost=1/30,killed=1/100,offline=1/20"
+      parsing: "store-restored=1/25,response-lost=1/30,killed=1/100,offline=1/20"
     )
     let outcome = Simulation<SQLiteDevice>(options).run()
 
@@ -89,14 +89,14 @@ struct SimulationTests {
         (592, 17, "clock-skew,killed-writing,write-fails"),
         // A save that the session had set aside brought back what was NULL since.
         (1_002_653, 24, "quota-full,clock-skew,offline"),
-        // A row was deleted, and the answer to the save that had made it was lost.
+        // A row was deleted, and the response to the save that had made it was lost.
         (
           1_002_684, 40,
-          "answer-lost,late,service-unavailable,clock-skew,killed,stalled,killed-writing,write-fails"
+          "response-lost,late,service-unavailable,clock-skew,killed,stalled,killed-writing,write-fails"
         ),
         // A row that was made anew kept columns of the row before it that its device did not know.
         (125, 40, "default"),
-        // A row was made twice before the first answer, and then deleted.
+        // A row was made twice before the first response, and then deleted.
         (1_007_468, 40, "default"),
         // A crash came after a write that had changed nothing.
         (6_001_511, 40, "default"),
@@ -104,9 +104,9 @@ struct SimulationTests {
         (8_003_532, 40, "default"),
         // A row was made anew while the session kept a refused edit of the one before.
         (10_002_313, 40, "default"),
-        // A deletion that was told before the answer to a save was not looked into.
+        // A deletion that was told before the response to a save was not looked into.
         (13_011_555, 40, "default"),
-        // A record that was made anew was taken for older than the answer to an edit of the one before.
+        // A record that was made anew was taken for older than the response to an edit of the one before.
         // A child went with its parent while its first save was set aside.
         (1_002_245, 40, "default"),
         // A row came anew before the one before it had gone, and kept its columns.
@@ -166,7 +166,7 @@ struct SimulationTests {
         2733, 2804, 2831,
         // A row that had come back unseen made up for one that had gone unseen.
         3082,
-        // The answer to the record of a zone that was erased was lost, and nothing was sent any more.
+        // The response to the record of a zone that was erased was lost, and nothing was sent any more.
         3165,
         // A row that was changed unseen was stored again before it was compared, and passed for unchanged.
         3317, 900_004,
@@ -193,7 +193,7 @@ struct SimulationTests {
         21_245,
         // An operation's answer was told late and brought a row of an erased zone back.
         22_574,
-        // The checker took the late answer of a session that was stopped for one of the next session.
+        // The checker took the late response of a session that was stopped for one of the next session.
         3_500_729, 3_501_282,
         // Nobody started a session that had stopped while its zone was lost, or waited for what it looked up.
         3_501_056, 3_501_412,
@@ -229,7 +229,7 @@ struct SimulationTests {
         5_006_096, 5_008_870,
         // The checker did not allow for an edit that a deleter without the column had not seen.
         5_007_541,
-        // The answer to an operation was told after its record was gone, and counted.
+        // The response to an operation was told after its record was gone, and counted.
         5_008_170,
       ] as [UInt64]
     )

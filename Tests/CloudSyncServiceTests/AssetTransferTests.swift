@@ -108,7 +108,7 @@ struct AssetTransferTests {
   }
 
   @Test("5. A file whose record's answer was lost is not uploaded again, and its record is there")
-  func lostAnswer() async throws {
+  func lostResponse() async throws {
     let edit = note("a", ["file": .asset(try asset([1, 2, 3]))])
     world.transport.onRequest { (request, _) throws(HTTPTransportError) in
       guard request.path.hasSuffix("records/modify") else { return nil }
@@ -198,6 +198,13 @@ struct AssetTransferTests {
     }
     #expect(await status("GET", url) == 200)
     #expect(await status("POST", url) == 405)
+    // Whoever can send files is given the file, and nobody has read it.
+    let sent = Locked<HTTPResponse?>(nil)
+    world.service.respond(to: HTTPRequest(method: "GET", target: url), sendingFiles: true) {
+      [sent] response in sent.withLock { $0 = response }
+    }
+    let response = try #require(sent.withLock { $0 })
+    #expect(response.status == 200 && response.body.isEmpty && response.file?.byteCount == 3)
     // Another account's token opens nothing with it, as if there were no file.
     _ = try world.client("mac", ServiceWorld.bob)
     let missing = await world.service.respond(to: HTTPRequest(method: "GET", target: "/assets/1/x"))

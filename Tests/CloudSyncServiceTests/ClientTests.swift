@@ -22,7 +22,7 @@ struct ClientTests {
     return try await phone.modify(names.map { note($0) }, token: 100).get().savedRecords
   }
 
-  /// An answer as Apple gives it: a conflict without the server's record.
+  /// A response as Apple gives it: a conflict without the server's record.
   private static func withoutServerRecords(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
     var text = response.text
@@ -98,8 +98,8 @@ struct ClientTests {
     #expect(blind.failures[0].error.serverRecord == nil)
   }
 
-  @Test("A lost answer is repeated with its token, and answered as the first time")
-  func lostAnswer() async throws {
+  @Test("A lost response is repeated with its token, and answered as the first time")
+  func lostResponse() async throws {
     _ = try await phone.createZone().get()
     world.transport.onRequest { _, _ in
       .alter { (_) throws(HTTPTransportError) in
@@ -118,7 +118,7 @@ struct ClientTests {
   }
 
   @Test(
-    "44. An answer that does not fit counts as lost; its repeat has the same token and doubles nothing"
+    "44. A response that does not fit counts as lost; its repeat has the same token and doubles nothing"
   )
   func misfits() async throws {
     _ = try await phone.createZone().get()

@@ -175,7 +175,7 @@ struct ServiceFuzzTests {
   ) -> String? {
     if !response.body.isEmpty {
       let json = try? JSONSerialization.jsonObject(with: Data(response.body))
-      if json == nil { return "the answer is no JSON: \(response.text)" }
+      if json == nil { return "the response is no JSON: \(response.text)" }
     }
     let names = Set(before.keys).union(after.keys)
     let different = names.filter { before[$0]?.changeTag != after[$0]?.changeTag }

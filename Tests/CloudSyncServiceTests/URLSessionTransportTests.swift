@@ -139,7 +139,7 @@ struct URLSessionTransportTests {
     #expect(await failure(server.origin, deadline: world.now)?.progress == .notSent)
   }
 
-  @Test("Headers of the answer come, cookies are not sent back")
+  @Test("Headers of the response come, cookies are not sent back")
   func headers() async throws {
     let cookies = Locked<[String?]>([])
     let server = try LoopbackServer { request in

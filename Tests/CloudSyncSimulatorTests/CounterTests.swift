@@ -30,7 +30,7 @@ private final class CounterDevice: Sendable {
     var plan = FaultPlan.none
     // Not those where a request never arrives: if somebody else takes the same step meanwhile, nobody
     // can tell whose it is.
-    for point in [FaultPoint.answerLost, .duplicated, .late, .zoneBusy, .throttle] {
+    for point in [FaultPoint.responseLost, .duplicated, .late, .zoneBusy, .throttle] {
       plan[point] = FaultPlan.Ratio(1, in: 10)
     }
     let connection = cloud.connect(

@@ -125,7 +125,7 @@ struct HandlerTests {
   @Test(
     "A fault does what its name says",
     arguments: [
-      (FaultPoint.requestLost, 0, 1), (.answerLost, 1, 1), (.duplicated, 1, 2), (.late, 1, 1),
+      (FaultPoint.requestLost, 0, 1), (.responseLost, 1, 1), (.duplicated, 1, 2), (.late, 1, 1),
       (.throttle, 0, 1), (.zoneBusy, 0, 1), (.serviceUnavailable, 0, 1), (.refusal, 0, 1),
       (.limitExceeded, 0, 1), (.assetMissing, 0, 1), (.quotaFull, 0, 1), (.signedOut, 0, 1),
       (.zonePurged, 0, 1),
@@ -143,7 +143,7 @@ struct HandlerTests {
     #expect(handler.coverage.cells.map(\.count).reduce(0, +) == answered)
   }
 
-  @Test("An answer out of order comes after that to the next request")
+  @Test("A response out of order comes after that to the next request")
   func outOfOrder() {
     let (world, base, handler) = Self.faulty(.outOfOrder, steps: 2)
     let first = Answers()
@@ -157,7 +157,7 @@ struct HandlerTests {
     #expect(first.codes.count == 1 && second.codes.count == 1)
   }
 
-  @Test("A handler is released though it holds an answer for a request that never comes")
+  @Test("A handler is released though it holds a response for a request that never comes")
   func isReleased() {
     weak var released: FaultyOperationHandler?
     do {
@@ -210,9 +210,9 @@ struct HandlerTests {
   @Test("A plan is read from a list and written as one")
   func plans() throws {
     var plan = FaultPlan.none
-    plan[.answerLost] = FaultPlan.Ratio(1, in: 20)
+    plan[.responseLost] = FaultPlan.Ratio(1, in: 20)
     plan[.killed] = FaultPoint.killed.usualRatio
-    #expect(plan.description == "answer-lost=1/20,killed")
+    #expect(plan.description == "response-lost=1/20,killed")
     #expect(try FaultPlan(parsing: plan.description) == plan)
     #expect(try FaultPlan(parsing: "default") == .default)
     #expect(try FaultPlan(parsing: "none") == FaultPlan.none)

@@ -43,7 +43,7 @@ extension Record {
 }
 
 extension ScriptedHandler.Reply where Value == ModifyOperation.Response {
-  /// The answer to a request of which single items failed.
+  /// The response to a request of which single items failed.
   package static func items(_ failures: [(String, SyncError.Code)]) -> Self {
     let items = failures.map { ItemFailure(SessionHarness.id($0.0), SyncError($0.1)) }
     return .failure(SyncError(.partialFailure, itemErrors: items))

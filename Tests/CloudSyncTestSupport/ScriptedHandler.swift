@@ -45,7 +45,7 @@ package final class ScriptedHandler: WorkHandler {
     package var names: [String] { saves.map(\.recordID.name) + deletions.map { "-" + $0.name } }
   }
 
-  /// The answers, each given the call's number of its kind, counting from 0.
+  /// The responses, each given the call's number of its kind, counting from 0.
   package struct Script: Sendable {
     package var modify: @Sendable (ModifyOperation, Int) -> Reply<ModifyOperation.Response> = {
       op,

@@ -25,7 +25,7 @@ extension StubCloud {
     package var reversesSavedRecords = false
     /// How many changes a page holds.
     package var pageSize = 400
-    /// How long every answer takes.
+    /// How long every response takes.
     package var delay = Duration.zero
     /// Whether the zone exists from the beginning.
     package var hasZone = true
@@ -41,29 +41,29 @@ extension StubCloud {
 
   /// What goes wrong with a call.
   package enum Fault: Sendable, Hashable {
-    /// Nothing is done, and the answer says that the answer was lost.
+    /// Nothing is done, and the response says that the response was lost.
     case lostBefore
-    /// The request is carried out, and the answer says that the answer was lost.
+    /// The request is carried out, and the response says that the response was lost.
     case lostAfter
-    /// Nothing is done, and this is the answer.
+    /// Nothing is done, and this is the response.
     case failure(SyncError)
-    /// The request is carried out, and this is the answer all the same.
+    /// The request is carried out, and this is the response all the same.
     case failureAfter(SyncError)
-    /// Nothing is done, and no answer comes.
+    /// Nothing is done, and no response comes.
     case never
-    /// The request is carried out, and no answer comes.
+    /// The request is carried out, and no response comes.
     case neverAfter
-    /// The answer comes, and once more after a while, the second time as a failure or not.
+    /// The response comes, and once more after a while, the second time as a failure or not.
     case duplicate(again: Duration, fails: Bool = false)
-    /// The request is carried out at once, the answer comes later.
+    /// The request is carried out at once, the response comes later.
     case delay(Duration)
     /// These items fail, whatever the cloud would say of them.
     case items([ItemFailure])
-    /// The answer says nothing of one item that was carried out, counted over saves and deletions.
+    /// The response says nothing of one item that was carried out, counted over saves and deletions.
     case silence(item: Int)
     /// A page says that more follows and brings nothing.
     case stuckPage
-    /// The answer says that zone or subscription was not created, and it was not.
+    /// The response says that zone or subscription was not created, and it was not.
     case refusal
 
     /// Whether the session never learns what became of the request.
@@ -83,7 +83,7 @@ extension StubCloud {
     }
   }
 
-  /// An answer, and how long after the call it is given.
+  /// A response, and how long after the call it is given.
   package struct Reply: Sendable {
     package var delay = Duration.zero
     package var answer: Answer

@@ -32,7 +32,7 @@ package final class StubCloud: WorkHandler {
     package var operation: SyncWork
     package var context: RequestContext
     package var time: Timestamp?
-    /// Whether a fault kept its answer from the session.
+    /// Whether a fault kept its response from the session.
     package var wasLost = false
   }
 
@@ -53,7 +53,7 @@ package final class StubCloud: WorkHandler {
   private let fault: Faults
   package let limits: RequestLimits
 
-  /// Creates an empty cloud; without a world every answer comes at once, delays are not possible.
+  /// Creates an empty cloud; without a world every response comes at once, delays are not possible.
   package init(
     in world: VirtualEnvironment? = nil,
     options: Options = Options(),

@@ -34,7 +34,7 @@ struct DemoTests {
     arguments: SuiteSize.some(1, of: [1, 2, 3, 4])
   )
   func converges(seed: Int) throws {
-    let faults = "request-lost=1/4,answer-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"
+    let faults = "request-lost=1/4,response-lost=1/4,duplicated=1/4,late=1/5,zone-busy=1/6"
     try demo(["--seed", "\(seed)", "--faults", faults]) { code, output, _ in
       #expect(code == 0, "\(output)")
       #expect(output.contains("All three are equal: 1 row of lists, 3 rows of notes."))
@@ -90,7 +90,7 @@ struct DemoTests {
     arguments: SuiteSize.some(1, of: [11, 29, 33, 3, 12, 9, 10, 14, 31])
   )
   func isPlain(seed: Int) throws {
-    let faults = "request-lost=1/4,answer-lost=1/4,late=1/5,zone-busy=1/6"
+    let faults = "request-lost=1/4,response-lost=1/4,late=1/5,zone-busy=1/6"
     for more in [[], ["--verbose", "--faults", faults]] {
       try demo(["--seed", "\(seed)"] + more) { code, output, _ in
         let lines = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()

@@ -125,7 +125,7 @@ struct WireErrorTests {
     }
   }
 
-  @Test("46. A captive portal and a redirect are a network that is away, or a lost answer")
+  @Test("46. A captive portal and a redirect are a network that is away, or a lost response")
   func portals() throws {
     for found in [response(200, "<html>Sign in</html>"), response(302, "", ["Location": "x"])] {
       #expect(modify().answer(found, now: .distantPast).failure?.code == .serverResponseLost)
@@ -185,7 +185,7 @@ struct WireErrorTests {
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [1])
   }
 
-  @Test("41. An atomic error is understood as a whole answer and as items")
+  @Test("41. An atomic error is understood as a whole response and as items")
   func atomic() throws {
     let whole = #"{"serverErrorCode":"ATOMIC_ERROR","reason":"r"}"#
     #expect(
@@ -251,7 +251,7 @@ struct WireErrorTests {
     #expect(bench.handler.modifyCalls[0].names == ["a", "b", "c"])
   }
 
-  @Test("44. An answer whose items do not fit the request counts as lost")
+  @Test("44. A response whose items do not fit the request counts as lost")
   func misfits() {
     let good = #"{"recordName":"a","recordType":"Note","recordChangeTag":"t"}"#
     for list in [
@@ -268,7 +268,7 @@ struct WireErrorTests {
   }
 
   @Test(
-    "An answer tells the server's records of conflicts as long as it has room; the rest is looked up"
+    "A response tells the server's records of conflicts as long as it has room; the rest is looked up"
   )
   func largeConflicts() throws {
     let text = FieldValue.string(String(repeating: "x", count: 900_000))

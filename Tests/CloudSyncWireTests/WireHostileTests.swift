@@ -45,7 +45,7 @@ struct WireHostileTests {
     { _ = WireCaller.name(reading: $0) },
   ]
 
-  /// The body of an answer with three records and a deletion.
+  /// The body of a response with three records and a deletion.
   private static let page: [UInt8] = {
     let page = FetchOperation.Response(
       changedRecords: ["a", "b", "c"].map(record),
@@ -69,7 +69,7 @@ struct WireHostileTests {
     }
   }
 
-  @Test("45. An answer to a modification or a look-up that is cut anywhere is lost as a whole")
+  @Test("45. A response to a modification or a look-up that is cut anywhere is lost as a whole")
   func cutAnswers() throws {
     let records = ["a", "b", "c"].map(Self.record)
     let operation = ModifyOperation(records: records)

@@ -6,7 +6,7 @@ import Foundation
 /// Reads errors by their domain, code and details, never by their text.
 struct CloudKitErrorReader: Sendable {
   let records: CloudKitRecordReader
-  /// Whether something was to be saved or deleted: then an answer that is missing may have been lost.
+  /// Whether something was to be saved or deleted: then a response that is missing may have been lost.
   let isModification: Bool
 
   /// The domain of the errors inside CloudKit, which has no constant.

@@ -175,7 +175,7 @@ extension Result where Success == ModifyOperation.Response, Failure == SyncError
     }
   }
 
-  /// The answer with the server's records in those conflicts that came without.
+  /// The response with the server's records in those conflicts that came without.
   fileprivate func explainingConflicts(by found: [RecordID: CloudKitLookup.Finding]) -> Self {
     func explained(_ failure: ItemFailure) -> ItemFailure {
       guard failure.error.code == .serverRecordChanged, failure.error.serverRecord == nil else {

@@ -40,7 +40,7 @@ struct ModifyOutcome: Sendable {
   ///   - plan: The modification, with the items that were not sent.
   ///   - end: How the operation ended; nil if it succeeded.
   ///   - isAtomic: Whether it was all or nothing.
-  /// - Returns: The answer; an error only where nothing is known to be done.
+  /// - Returns: The response; an error only where nothing is known to be done.
   func answer(
     to plan: ModifyPlan,
     end: CloudKitFailure?,

@@ -5,7 +5,7 @@
 public struct SyncConfiguration: Sendable {
   /// How much one request may hold; by default what the handler says.
   public var limits: RequestLimits?
-  /// How long an answer is waited for before it counts as lost: 5 minutes; at least a millisecond.
+  /// How long a response is waited for before it counts as lost: 5 minutes; at least a millisecond.
   public var timeout: Duration = .seconds(300)
   /// The first of the growing waits: 1 second; at least a millisecond.
   public var firstWait: Duration = .seconds(1)
@@ -15,9 +15,9 @@ public struct SyncConfiguration: Sendable {
   public var conflictBudget = 5
   /// How often one record may fail in passing before it is parked: 5.
   public var failureBudget = 5
-  /// How often an answer to a modification may be lost although the cloud answers other requests,
+  /// How often a response to a modification may be lost although the cloud answers other requests,
   /// before the request is halved: 8.
-  public var lostAnswerBudget = 8
+  public var lostResponseBudget = 8
   /// What becomes of records that are refused: the session parks them by default.
   public var refusedItems = RefusedItems.park
   /// How often the zone may be created without any other success before the session halts: 5.
@@ -49,10 +49,10 @@ public enum RefusedItems: Int, Sendable, CaseIterable {
   /// An edit keeps the change tag that it was submitted with, also if this session has saved the record
   /// since: the storage layer makes each from what it knows of the record.
   ///
-  /// One that was sent before, and whose answer was lost then, may be in the cloud whatever it is refused for: the next
+  /// One that was sent before, and whose response was lost then, may be in the cloud whatever it is refused for: the next
   /// fetch tells.
   ///
-  /// A deletion whose answer was lost is handed back too, with ``SyncError/Code/outcomeUnknown``,
+  /// A deletion whose response was lost is handed back too, with ``SyncError/Code/outcomeUnknown``,
   /// instead of being repeated: the storage layer fetches, and decides then.
   case handBack
 
@@ -75,7 +75,7 @@ extension SyncConfiguration {
     }
     let budgets = [
       ("conflictBudget", conflictBudget, 0), ("failureBudget", failureBudget, 0),
-      ("lostAnswerBudget", lostAnswerBudget, 1),
+      ("lostResponseBudget", lostResponseBudget, 1),
       ("zoneBudget", zoneBudget, 1), ("parkingBudget", parkingBudget, 1),
       ("stuckTokenBudget", stuckTokenBudget, 1), ("pageBudget", pageBudget, 1),
     ]
@@ -100,7 +100,7 @@ extension SyncConfiguration: CodedStruct {
     longestWait = .nanoseconds(try coder.field("longestWait") { $0.longestWait.clampedNanoseconds })
     conflictBudget = try coder.field("conflictBudget") { $0.conflictBudget }
     failureBudget = try coder.field("failureBudget") { $0.failureBudget }
-    lostAnswerBudget = try coder.field("lostAnswerBudget") { $0.lostAnswerBudget }
+    lostResponseBudget = try coder.field("lostResponseBudget") { $0.lostResponseBudget }
     refusedItems = try coder.field("refusedItems") { $0.refusedItems }
     zoneBudget = try coder.field("zoneBudget") { $0.zoneBudget }
     parkingBudget = try coder.field("parkingBudget") { $0.parkingBudget }

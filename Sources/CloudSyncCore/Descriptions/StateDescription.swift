@@ -95,7 +95,7 @@ extension StateDescription {
     case .network: "network problem"
     case .service: "service busy"
     case .transient: "transient error"
-    case .lostAnswer: "lost response"
+    case .lostResponse: "lost response"
     case .account: "account unavailable"
     case .quota: "storage full"
     case .storage: "page not stored"

@@ -100,7 +100,7 @@ extension SyncError.Code {
   public static let managedAccountRestricted = Self(rawValue: 32)
   /// The participant has to verify the identity.
   public static let participantMayNeedVerification = Self(rawValue: 33)
-  /// The answer was lost; the request may have been carried out.
+  /// The response was lost; the request may have been carried out.
   public static let serverResponseLost = Self(rawValue: 34)
   /// The asset cannot be read.
   public static let assetNotAvailable = Self(rawValue: 35)
@@ -139,8 +139,8 @@ extension SyncError.Code {
   public static let zoneBudgetSpent = Self(rawValue: 1013)
   /// The handler did not answer before the deadline.
   public static let timedOut = Self(rawValue: 1014)
-  /// The handler's answer does not fit the request.
-  public static let invalidAnswer = Self(rawValue: 1015)
+  /// The handler's response does not fit the request.
+  public static let invalidResponse = Self(rawValue: 1015)
   /// A record from the cloud breaks a rule.
   public static let invalidRecord = Self(rawValue: 1016)
   /// The session was released while the work was waiting.
@@ -148,7 +148,7 @@ extension SyncError.Code {
   /// A record was dropped by the app.
   public static let droppedByApp = Self(rawValue: 1018)
 
-  /// The work was given up after its answer had been lost, or its change had been merged with another one: it may be done.
+  /// The work was given up after its response had been lost, or its change had been merged with another one: it may be done.
   public static let outcomeUnknown = Self(rawValue: 1019)
 
   static let cloudNames: [String] = [
@@ -171,7 +171,7 @@ extension SyncError.Code {
     (.parkedByResolver, "parkedByResolver"), (.awaitsAppEdit, "awaitsAppEdit"),
     (.tooManyParked, "tooManyParked"), (.tokenStuck, "tokenStuck"),
     (.tooManyPages, "tooManyPages"), (.zoneBudgetSpent, "zoneBudgetSpent"),
-    (.timedOut, "timedOut"), (.invalidAnswer, "invalidAnswer"),
+    (.timedOut, "timedOut"), (.invalidResponse, "invalidResponse"),
     (.invalidRecord, "invalidRecord"), (.sessionReleased, "sessionReleased"),
     (.droppedByApp, "droppedByApp"), (.outcomeUnknown, "outcomeUnknown"),
   ]

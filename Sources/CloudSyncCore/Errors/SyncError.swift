@@ -60,9 +60,9 @@ extension SyncError {
     SyncError(.cancelled, "a middleware has dropped the operation")
   }
 
-  /// A change was given up whose answer was lost.
+  /// A change was given up whose response was lost.
   static var outcomeUnknown: SyncError {
-    SyncError(.outcomeUnknown, "the answer was lost, and the change was given up: it may be done")
+    SyncError(.outcomeUnknown, "the response was lost, and the change was given up: it may be done")
   }
 
   /// A change was given up that another operation's edit of its record had been merged with.

@@ -22,7 +22,7 @@ public struct EventRecord: Sendable {
   public var sequence: UInt64
   /// When the input that led to it was taken.
   public var time: Timestamp
-  /// The number of the event that caused it, if one did: for an answer, the request.
+  /// The number of the event that caused it, if one did: for a response, the request.
   public var cause: UInt64?
   /// Where it came from.
   public var origin: Origin

@@ -1,4 +1,4 @@
-/// What an answer with errors in it means: one verdict for each item of the request, and what it
+/// What a response with errors in it means: one verdict for each item of the request, and what it
 /// means for the session.
 public struct Settlement: Sendable {
   /// For each entry of the request, in its order; empty when nothing is known of any of them.

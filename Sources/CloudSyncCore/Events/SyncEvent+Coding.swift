@@ -49,7 +49,7 @@ extension SyncEvent {
   /// The name of the event's kind.
   public var name: String { "\(Self.names[caseIndex])" }
 
-  /// The attempt that the event answers, if it is an answer or was made of one.
+  /// The attempt that the event answers, if it is a response or was made of one.
   public var attempt: Attempt? {
     switch self {
     case .workSuccess(let attempt, _), .workFailure(let attempt, _), .settleItems(let attempt, _),

@@ -57,17 +57,17 @@ public enum SyncEvent: Sendable {
 
   /// A request is made of what is queued.
   case startWork(SyncRequest)
-  /// The request whose answer was lost is made again, unchanged.
+  /// The request whose response was lost is made again, unchanged.
   case retryWork(SyncRequest)
-  /// The handler's answer: all is done.
+  /// The handler's response: all is done.
   case workSuccess(Attempt, SyncWork.Result)
-  /// The handler's answer: it failed.
+  /// The handler's response: it failed.
   indirect case workFailure(Attempt, SyncError)
-  /// An answer of which some items need a decision, as one verdict each.
+  /// A response of which some items need a decision, as one verdict each.
   indirect case settleItems(Attempt, Settlement)
   /// Records that were looked up after a conflict, as one verdict each.
   indirect case resolveConflict(Attempt, Settlement)
-  /// The request is sent again after a pause; unchanged if its answer was lost.
+  /// The request is sent again after a pause; unchanged if its response was lost.
   indirect case retry(Attempt, Retry)
   /// The request was too large, or one item of it spoils it: less is sent next time.
   indirect case split(Attempt, Split)
@@ -103,7 +103,7 @@ public struct Retry: Sendable {
   public var error: SyncError
   /// The pause before it.
   public var wait: Wait
-  /// Whether the answer was lost, so that the same request must be made again.
+  /// Whether the response was lost, so that the same request must be made again.
   public var isLost: Bool
 
   /// Creates a retry.

@@ -8,8 +8,8 @@ public struct Wait: Sendable {
     case service
     /// Something passing went wrong.
     case transient
-    /// An answer was lost.
-    case lostAnswer
+    /// A response was lost.
+    case lostResponse
     /// The account is not ready.
     case account
     /// The storage is full.
@@ -18,7 +18,7 @@ public struct Wait: Sendable {
     case storage
 
     package static let codedNames: [StaticString] = [
-      "network", "service", "transient", "lostAnswer", "account", "quota", "storage",
+      "network", "service", "transient", "lostResponse", "account", "quota", "storage",
     ]
   }
 

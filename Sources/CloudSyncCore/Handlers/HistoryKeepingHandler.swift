@@ -2,7 +2,7 @@
 /// back from a backup is told from the one that it was.
 ///
 /// A change token is proof of what pages have told, but not of the saves that were answered since the last page. With
-/// this handler around the cloud's own, every answer leaves a token behind, and every request shows it. A cloud
+/// this handler around the cloud's own, every response leaves a token behind, and every request shows it. A cloud
 /// that has lost what it once answered says so, whatever was asked for: the session takes its zone for lost, and
 /// the app uploads again what it has.
 ///
@@ -32,7 +32,7 @@ public final class HistoryKeepingHandler: OperationHandler {
   /// - Parameters:
   ///   - handler: The handler that talks to the cloud.
   ///   - tokens: What an earlier one has left.
-  ///   - onChange: Stores the tokens; it is called before the answer that has changed them is passed on.
+  ///   - onChange: Stores the tokens; it is called before the response that has changed them is passed on.
   public init(
     _ handler: any OperationHandler,
     tokens: [ChangeToken] = [],
@@ -131,7 +131,7 @@ public final class HistoryKeepingHandler: OperationHandler {
     return context
   }
 
-  /// Takes an answer: what it tells of has come after all that its request has shown.
+  /// Takes a response: what it tells of has come after all that its request has shown.
   private func note(
     _ result: Result<some HistoryAnswer, SyncError>,
     to context: RequestContext

@@ -10,7 +10,7 @@
 /// and records them as events. A `.failure` means that nothing of the request is known to be done;
 /// records that failed while others were saved go into the response's `failures`.
 ///
-/// The session never has two calls in flight. It takes the first answer to the current attempt and
+/// The session never has two calls in flight. It takes the first response to the current attempt and
 /// ignores every other one, so a late or repeated completion does no harm. One that never comes
 /// counts as lost at the deadline in the context, after `cancel(_:)` was called.
 public protocol OperationHandler: Sendable {
@@ -54,7 +54,7 @@ public protocol OperationHandler: Sendable {
     completion: @escaping @Sendable (Result<FetchOperation.Response, SyncError>) -> Void
   )
 
-  /// Gives up a call whose answer is no longer waited for.
+  /// Gives up a call whose response is no longer waited for.
   func cancel(_ attempt: Attempt)
 }
 
@@ -63,6 +63,6 @@ extension OperationHandler {
   public var limits: RequestLimits { RequestLimits() }
   /// A nanosecond: the cloud keeps timestamps as they are.
   public var timestampUnit: Duration { .nanoseconds(1) }
-  /// Does nothing: an answer that comes all the same is ignored.
+  /// Does nothing: a response that comes all the same is ignored.
   public func cancel(_ attempt: Attempt) {}
 }

@@ -1,7 +1,7 @@
 /// Asks about the user's account.
 ///
 /// Conform to it, or pass a closure to ``AccountStatusMiddleware``. Call the completion once, from
-/// any thread; an answer that never comes is asked for again after the session's timeout.
+/// any thread; a response that never comes is asked for again after the session's timeout.
 public struct AccountStatusProvider: Sendable {
   /// Takes the status, and an opaque name of the account if there is one.
   public typealias Completion = @Sendable (AccountStatus, AccountIdentity?) -> Void

@@ -113,13 +113,13 @@ public final class MiddlewareContext {
   /// Delivers the announcements with these numbers.
   func announce(_ notes: Range<UInt64>) { ask(.announce(notes)) }
 
-  /// Asks a provider about the account; its answer comes in as an event.
+  /// Asks a provider about the account; its response comes in as an event.
   public func askAccount(_ provider: AccountStatusProvider) { ask(.askAccount(provider)) }
 
   /// Tells the other sessions that share this one's gate to wait.
   public func closeSharedGate(_ wait: Wait) { ask(.closeSharedGate(wait)) }
 
-  /// Asks one of the app's closures, once, and records the answer as an input.
+  /// Asks one of the app's closures, once, and records the response as an input.
   ///
   /// In a re-run of a log the recorded answer is returned and the closure is not called.
   public func decide(_ closure: () -> Decision) -> Decision {

@@ -30,10 +30,13 @@ public struct WorkMiddleware: Middleware {
 }
 
 extension SyncEvent {
-  /// Whether a request ended with this event although its answer had not come.
+  /// Whether a request ended with this event although its response had not come.
   fileprivate func isGivenUp(attempt: Attempt) -> Bool {
     guard self.attempt == attempt else { return true }
-    if case .retry(_, let retry) = self { return retry.error.code == .timedOut }
-    return false
+    switch self {
+    case .retry(_, let retry): return retry.error.code == .timedOut
+    case .resolveConflict(_, let settlement): return settlement.error?.code == .timedOut
+    default: return false
+    }
   }
 }

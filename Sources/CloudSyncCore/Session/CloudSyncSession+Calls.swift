@@ -13,7 +13,7 @@ extension CloudSyncSession {
   /// server asked for goes on.
   public func start() { inbox.post(.event(.start, .call)) }
 
-  /// Stops the session; queued work is kept, and an answer that is on its way is still taken.
+  /// Stops the session; queued work is kept, and a response that is on its way is still taken.
   public func stop() {
     inbox.post(.event(.halt(SyncError(.stopped, "the session was stopped")), .call))
   }
@@ -84,7 +84,7 @@ extension CloudSyncSession {
   /// Gives up an operation: whatever of it has not been sent.
   ///
   /// It then ends as failed with the code ``SyncError/Code/cancelled``, with what had been saved and
-  /// what was not. What is in flight for the first time is waited for. Records whose answer was lost are
+  /// what was not. What is in flight for the first time is waited for. Records whose response was lost are
   /// not: they fail with ``SyncError/Code/outcomeUnknown``, for they may have been saved, in part if a conflict was
   /// merged since. So does an edit that was merged with another operation's before it was sent, which goes on with that;
   /// it is withdrawn with the last of them. An operation that was wholly answered completes as usual.

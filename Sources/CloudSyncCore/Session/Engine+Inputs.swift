@@ -10,7 +10,7 @@ extension Engine {
       run(event, origin: .middleware, cause: cause)
     case .answer(let event): handle(answer: event)
     case .accountAnswer(let check, let status, let identity):
-      // An answer to a question that nobody waits for any more: of an older epoch, or given twice.
+      // A response to a question that nobody waits for any more: of an older epoch, or given twice.
       guard check == accountCheck, context.state.account.check != nil else { return }
       let event = SyncEvent.accountStatusChanged(status, identity)
       run(event, origin: .report, cause: check)
@@ -36,7 +36,7 @@ extension Engine {
     }
   }
 
-  /// Takes the handler's answer, if anybody still waits for it.
+  /// Takes the handler's response, if anybody still waits for it.
   private func handle(answer event: SyncEvent) {
     guard let flight = context.state.flight, flight.attempt == event.attempt else { return }
     run(event, origin: .handler, cause: flight.startedBy)

@@ -2,7 +2,7 @@
 /// thread.
 ///
 /// It has the executor run the engine when something is put into an empty inbox. It knows the engine
-/// weakly: an inbox whose session is gone takes no notice of late answers.
+/// weakly: an inbox whose session is gone takes no notice of late responses.
 final class Inbox: Sendable {
   fileprivate struct State: Sendable {
     var inputs: [SessionInput] = []
@@ -56,7 +56,7 @@ final class Inbox: Sendable {
     schedule(engine)
   }
 
-  /// Puts the handler's answer to an attempt at the end of the line.
+  /// Puts the handler's response to an attempt at the end of the line.
   func post<Response>(
     answer: Result<Response, SyncError>,
     to attempt: Attempt,

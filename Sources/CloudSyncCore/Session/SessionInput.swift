@@ -14,7 +14,7 @@ enum SessionInput: Sendable {
   case submission(SyncEvent, accepted: @Sendable (ModifyOperation) -> Void)
   /// A modification that a middleware has dispatched because of an event.
   case dispatched(SyncEvent, cause: UInt64)
-  /// The handler's answer to an attempt, as the event that it is if anybody still waits for it.
+  /// The handler's response to an attempt, as the event that it is if anybody still waits for it.
   case answer(SyncEvent)
   /// The account provider's answer to a check.
   indirect case accountAnswer(check: UInt64, AccountStatus, AccountIdentity?)

@@ -57,7 +57,7 @@ final class SessionOutputs: Sendable {
 
   // MARK: Handler, provider and gate
 
-  /// Calls the handler; its answer is an input like any other.
+  /// Calls the handler; its response is an input like any other.
   func call(_ work: SyncWork, request: RequestContext) {
     let attempt = request.attempt
     switch work {

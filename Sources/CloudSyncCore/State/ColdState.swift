@@ -13,7 +13,7 @@ package struct ColdState: Sendable {
   package var sizing = SizingRegion()
   /// The last error that made the session wait.
   package var lastError: SyncError?
-  /// Whether there is one; asked after every answer, so that nothing of it is copied.
+  /// Whether there is one; asked after every response, so that nothing of it is copied.
   package var hasLastError: Bool { if case .some = lastError { true } else { false } }
   /// How many nanoseconds a request may take.
   package internal(set) var timeout: Int64

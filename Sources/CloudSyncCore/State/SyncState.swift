@@ -79,7 +79,7 @@ public struct SyncState: Sendable {
     get { contents.value.gate }
     _modify { yield &contents.value.gate }
   }
-  /// The request whose answer is waited for.
+  /// The request whose response is waited for.
   package var flight: Flight? {
     get { contents.value.flight }
     _modify { yield &contents.value.flight }

@@ -1,6 +1,6 @@
 /// The name of one call of the handler.
 ///
-/// An answer carries the attempt that it belongs to; an answer to any but the current one is
+/// A response carries the attempt that it belongs to; a response to any but the current one is
 /// ignored.
 public struct Attempt: Sendable {
   /// The session's epoch when the request was made.
@@ -19,7 +19,7 @@ extension Attempt: EpochNumbered {}
 
 /// A key by which a cloud recognizes a request that it has carried out already.
 ///
-/// A request whose answer was lost is sent again with the same token.
+/// A request whose response was lost is sent again with the same token.
 public struct WriteToken: Sendable {
   /// The nonce of the epoch in which the request was first made.
   public let nonce: UInt64
@@ -51,7 +51,7 @@ public struct RequestContext: Sendable, Hashable {
   public let attempt: Attempt
   /// The key for recognizing a repeat.
   public let writeToken: WriteToken
-  /// When the session stops waiting and counts the answer as lost.
+  /// When the session stops waiting and counts the response as lost.
   public let deadline: Timestamp
   /// How far the cloud's history had come when it answered this device last: see ``HistoryKeepingHandler``.
   ///

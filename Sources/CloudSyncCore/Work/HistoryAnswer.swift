@@ -1,4 +1,4 @@
-/// An answer that may tell how far the cloud's history had come.
+/// A response that may tell how far the cloud's history had come.
 package protocol HistoryAnswer: Sendable {
   var historyToken: ChangeToken? { get set }
 }

@@ -25,7 +25,7 @@ extension ModifyOperation {
     }
     /// The records of an announced operation whose edits the cloud had already, as the cloud has them.
     ///
-    /// They are whole, and may have edits of others: treat them as records of a page. The answer to an
+    /// They are whole, and may have edits of others: treat them as records of a page. The response to an
     /// earlier attempt was lost, or somebody else had the same idea. A record that was saved or deleted
     /// is among them if a page has told something else of it since, so that an announcement is never
     /// older than a page before it. Handlers leave the list empty.

@@ -30,7 +30,7 @@ public struct LogFilter: Sendable, Hashable {
   public var to: Timestamp?
   /// The numbers of the events.
   public var sequences: ClosedRange<UInt64>?
-  /// Codes of errors: of answers, and of single records in them.
+  /// Codes of errors: of responses, and of single records in them.
   public var codes: [SyncError.Code] = []
 
   /// An operation, by its number, which no other one has, and its epoch where that is said.
@@ -59,7 +59,7 @@ public struct LogFilter: Sendable, Hashable {
 
   /// Whether an event meets every condition, as far as the event itself tells.
   ///
-  /// Which records and operations a request and its answer are about is told only by the state: use
+  /// Which records and operations a request and its response are about is told only by the state: use
   /// ``EventLog/forEachStep(matching:_:)`` or a ``LogMatcher`` to have these too.
   public func matches(_ step: LogStep) -> Bool {
     matchesFrame(step: step) && matches(subjects: StepSubjects(step))

@@ -2,7 +2,7 @@ import CloudSyncCore
 
 /// Walks over a log once and keeps the state along the way.
 ///
-/// What a request takes, and what its answer means for which record, is told only by the states
+/// What a request takes, and what its response means for which record, is told only by the states
 /// before and after: this is where they are looked at.
 struct LogFold {
   /// The state after the last event that was taken.
@@ -25,7 +25,7 @@ struct LogFold {
     var halt: SyncError?
     /// The request that ended with this event; it is answered if ``isAnswer``.
     var ended: Flight?
-    /// Whether the event is the answer to that request, or was made of its answer.
+    /// Whether the event is the response to that request, or was made of its response.
     var isAnswer = false
     /// What the request had in it that ended.
     var endedEntries: [PendingChange] = []
@@ -120,7 +120,7 @@ struct LogFold {
 }
 
 extension LogFold.Step {
-  /// The errors that the answer has for single records: of the answer as it came in.
+  /// The errors that the response has for single records: of the response as it came in.
   var itemFailures: [ItemFailure] {
     switch step.inputEvent ?? event {
     case .workSuccess(_, .modify(let response)): response.failures

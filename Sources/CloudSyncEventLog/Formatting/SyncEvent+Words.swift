@@ -4,7 +4,7 @@ extension SyncEvent {
   /// The event in words, its name first.
   ///
   /// - Parameters:
-  ///   - input: The event as it came in, which has the answer where this one has what it means.
+  ///   - input: The event as it came in, which has the response where this one has what it means.
   ///   - decisions: What the app's closures decided meanwhile.
   /// - Returns: The words, without the values of records.
   func words(input: SyncEvent?, decisions: [Decision]) -> String {
@@ -16,7 +16,7 @@ extension SyncEvent {
     return text + Self.words(decisions: decisions)
   }
 
-  /// The records that an answer names as failed.
+  /// The records that a response names as failed.
   private var itemFailures: [ItemFailure] {
     switch self {
     case .workSuccess(_, .modify(let response)): response.failures
@@ -42,7 +42,7 @@ extension SyncEvent {
 }
 
 extension ConflictResolution {
-  /// The name of the answer.
+  /// The name of the response.
   var word: String {
     switch self {
     case .save: "save"

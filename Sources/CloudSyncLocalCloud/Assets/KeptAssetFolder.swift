@@ -70,11 +70,8 @@ struct KeptAssetFolder {
   /// Sees to it that an asset's file is here.
   func keep(_ asset: Asset) throws(Failure) {
     let target = kept(asset).location
-    if let known = byteCount(of: asset.sha256) {
-      guard known == asset.byteCount else { throw .different }
-      touch(target)
-      return
-    }
+    // A file of another length was damaged, as by a copy that broke off: a whole one takes its place.
+    if byteCount(of: asset.sha256) == asset.byteCount { return touch(target) }
     // Nobody waits for a pipe, and a path is one from the root.
     guard asset.location.utf8.first == UInt8(ascii: "/"), fileByteCount(path: asset.location) != nil
     else { throw .missing }
@@ -87,12 +84,18 @@ struct KeptAssetFolder {
   }
 
   /// Keeps bytes, and returns the asset that they are.
-  func keep(bytes: [UInt8]) throws(Failure) -> Asset {
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - replacing: Whether a file of that name and length is written anew.
+  /// - Returns: The asset.
+  /// - Throws: That the folder cannot be written.
+  func keep(bytes: [UInt8], replacing: Bool = false) throws(Failure) -> Asset {
     let digest = SHA256.digest(of: bytes)
     let asset = kept(
       Asset(sha256: Data(digest), byteCount: Int64(bytes.count), location: "")
     )
-    if byteCount(of: asset.sha256) != nil {
+    if !replacing, byteCount(of: asset.sha256) == asset.byteCount {
       touch(asset.location)
       return asset
     }
@@ -100,6 +103,22 @@ struct KeptAssetFolder {
       guard bytes.withUnsafeBufferPointer({ Self.writeAll($0, to: copy) }) else { throw .folder }
     }
     return asset
+  }
+
+  /// Whether the file of an asset is here, with the bytes that its name says.
+  func isIntact(_ asset: Asset) -> Bool {
+    guard byteCount(of: asset.sha256) == asset.byteCount else { return false }
+    let source = open(kept(asset).location, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { return false }
+    defer { close(source) }
+    var digest = SHA256()
+    var piece = [UInt8](repeating: 0, count: Self.pieceByteCount)
+    while true {
+      let count = read(source, &piece, Self.pieceByteCount)
+      guard count >= 0 else { return false }
+      if count == 0 { return digest.finish().elementsEqual(asset.sha256) }
+      piece.withUnsafeBufferPointer { digest.update(UnsafeBufferPointer(rebasing: $0[..<count])) }
+    }
   }
 
   /// The length of the file of a digest; nil if there is none.

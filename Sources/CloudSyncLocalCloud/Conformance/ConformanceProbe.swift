@@ -38,7 +38,7 @@ final class ConformanceProbe: Sendable {
     found.withLock { $0.append(text) }
   }
 
-  /// The value of an answer; nil, and a failure is noted, where it is an error.
+  /// The value of a response; nil, and a failure is noted, where it is an error.
   func value<Value>(of result: Result<Value, SyncError>, when what: String) -> Value? {
     switch result {
     case .success(let value): return value
@@ -198,7 +198,7 @@ final class ConformanceDevice: Sendable {
     }
   }
 
-  /// Sends a modification and gives it up at once; whatever the answer is, there is at most one.
+  /// Sends a modification and gives it up at once; whatever the response is, there is at most one.
   func modifyAndCancel(_ records: [Record]) {
     let context = context()
     let isAnswered = Locked(false)

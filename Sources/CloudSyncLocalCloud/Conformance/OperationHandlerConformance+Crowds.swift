@@ -15,7 +15,7 @@ extension OperationHandlerConformance {
         case .success(let response):
           probe.expect(response.savedRecords.count == records.count, "it was carried out in part")
         case .failure(let error):
-          probe.expect(error.code == .limitExceeded, "the answer is \(error.code)")
+          probe.expect(error.code == .limitExceeded, "the response is \(error.code)")
           let found = await probe.a.lookUp(recordIDs: [records[0].recordID])
           let isThere = (try? found.get())?.changedRecords.isEmpty == false
           probe.expect(!isThere, "a refused request was carried out in part")
@@ -32,7 +32,7 @@ extension OperationHandlerConformance {
         let code = await probe.a.modify(records, delete: deletions).failureCode
         probe.expect(
           code == .invalidArguments || code == .limitExceeded,
-          "the answer is \(code.map { "\($0)" } ?? "a success")"
+          "the response is \(code.map { "\($0)" } ?? "a success")"
         )
       }
       let pages = await probe.pages(device: probe.b)

@@ -84,7 +84,7 @@ extension OperationHandlerConformance {
       let code = await probe.a.fetch(token).failureCode
       probe.expect(
         code == .invalidArguments || code == .changeTokenExpired,
-        "the answer is \(code.map { "\($0)" } ?? "a success")"
+        "the response is \(code.map { "\($0)" } ?? "a success")"
       )
     },
     Check("A look-up answers with records, and with unknown items for missing ones") { probe in

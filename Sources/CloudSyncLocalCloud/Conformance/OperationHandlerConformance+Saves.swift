@@ -23,7 +23,7 @@ extension OperationHandlerConformance {
       ] {
         probe.expect(
           error == .zoneNotFound,
-          "the answer is \(error.map { "\($0)" } ?? "a success")"
+          "the response is \(error.map { "\($0)" } ?? "a success")"
         )
       }
     },

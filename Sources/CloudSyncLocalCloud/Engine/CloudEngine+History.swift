@@ -80,7 +80,7 @@ extension CloudEngine {
 
   // MARK: What devices were told
 
-  /// What an answer leaves with a device: how far the history has come.
+  /// What a response leaves with a device: how far the history has come.
   func historyToken(
     of account: AccountDocument,
     _ zone: ZoneDocument

@@ -120,7 +120,7 @@ final class ModifyRequest {
     try engine.set(zone: zone, of: account)
   }
 
-  /// The answer when nothing was done.
+  /// The response when nothing was done.
   private func refused() -> ModifyOperation.Response {
     var response = ModifyOperation.Response()
     for index in items.indices {
@@ -195,7 +195,7 @@ extension CloudEngine {
     return (result.telling(try historyToken(of: request.account, zone)), zone.subscribers)
   }
 
-  /// Keeps a device's last answer; makes room for that of a device that had none.
+  /// Keeps a device's last response; makes room for that of a device that had none.
   private func keep(
     _ answer: AnswerDocument,
     for key: String,
@@ -230,7 +230,7 @@ extension CloudEngine {
     )
   }
 
-  /// The answer to a request that was carried out already.
+  /// The response to a request that was carried out already.
   private func repeated(
     known: AnswerDocument,
     operation: ModifyOperation,
@@ -268,7 +268,7 @@ extension CloudEngine {
 }
 
 extension Result where Success == ModifyOperation.Response, Failure == SyncError {
-  /// The answer with how far the history has come.
+  /// The response with how far the history has come.
   fileprivate func telling(_ token: ChangeToken?) -> Self {
     switch self {
     case .success(var response):

@@ -148,7 +148,7 @@ public struct LocalCloudOptions: Sendable {
 
   /// How many changes a page holds, and how many zones one of the database.
   public var pageSize = 200
-  /// Bytes without assets with which a page ends, also where more changes would fit, and the answer to a look-up, which
+  /// Bytes without assets with which a page ends, also where more changes would fit, and the response to a look-up, which
   /// says nothing of the names that are left.
   public var pageByteLimit = 4_000_000
   /// How many pages without anything precede each page that has something.

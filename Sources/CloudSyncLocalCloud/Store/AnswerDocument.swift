@@ -35,7 +35,7 @@ struct AnswerDocument: CodedValue {
     }
   }
 
-  /// How long an answer is kept: a device that repeats a request later has to live with a conflict.
+  /// How long a response is kept: a device that repeats a request later has to live with a conflict.
   static let lifetime = Duration.seconds(30 * 86_400)
   /// How many devices' last answers are kept in one zone.
   static let limit = 64

@@ -42,7 +42,7 @@ final class ScriptPlayer: OperationHandler {
 
   // MARK: Answers
 
-  /// Gives the next answer of a kind, when its time has come.
+  /// Gives the next response of a kind, when its time has come.
   private func answer(
     _ mode: OperationMode,
     done: @escaping @Sendable () -> SyncWork.Result,

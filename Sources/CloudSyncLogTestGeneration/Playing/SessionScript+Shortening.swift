@@ -120,7 +120,7 @@ private struct ScriptShortening {
     remove(from: \.accountAnswers)
   }
 
-  /// Removes records, items of answers, and fields.
+  /// Removes records, items of responses, and fields.
   private mutating func removeItems() {
     cut(by: Self.itemCount) { script, range in
       var place = -1

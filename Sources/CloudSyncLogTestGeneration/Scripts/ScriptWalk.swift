@@ -2,7 +2,7 @@ import CloudSyncCore
 
 /// A walk over everything in a script, in a fixed order, that may change it on its way.
 struct ScriptWalk {
-  /// Whether a record to save or to delete, or an item of an answer, stays; asked for one by one.
+  /// Whether a record to save or to delete, or an item of a response, stays; asked for one by one.
   var keepsItem: () -> Bool = { true }
   /// What a record becomes.
   var record: (Record) -> Record = { $0 }

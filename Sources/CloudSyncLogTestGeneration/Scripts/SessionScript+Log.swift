@@ -27,9 +27,9 @@ private struct ScriptDraft {
   private var elapsed: Int64 = 0
   /// The time of the last thing since the last call that came in and was no call.
   private var settled: Int64?
-  /// The request whose answer has not come, and when it was made.
+  /// The request whose response has not come, and when it was made.
   private var request: (attempt: Attempt, time: Int64, place: Int)?
-  /// The question about the account whose answer has not come, and when it was asked.
+  /// The question about the account whose response has not come, and when it was asked.
   private var question: (time: Int64, place: Int)?
   /// The numbers of operations that were given up.
   private var cancelled: [UInt64] = []

@@ -1,7 +1,7 @@
 public import CloudSyncCore
 
 extension SessionScript {
-  /// An answer of the handler.
+  /// A response of the handler.
   public struct Answer: Sendable, Hashable {
     /// What is answered.
     public enum Content: Sendable, Hashable {
@@ -20,7 +20,7 @@ extension SessionScript {
     /// How long after the request.
     public var delay: Duration
 
-    /// Creates an answer.
+    /// Creates a response.
     public init(mode: OperationMode, content: Content, delay: Duration = .zero) {
       self.mode = mode
       self.content = content
@@ -28,16 +28,16 @@ extension SessionScript {
     }
   }
 
-  /// An answer of the account provider.
+  /// A response of the account provider.
   public struct AccountAnswer: Sendable, Hashable {
-    /// The status; nil if no answer comes.
+    /// The status; nil if no response comes.
     public var status: AccountStatus?
     /// The account.
     public var identity: AccountIdentity?
     /// How long after the question.
     public var delay: Duration
 
-    /// Creates an answer.
+    /// Creates a response.
     public init(
       status: AccountStatus?,
       identity: AccountIdentity? = nil,
@@ -51,12 +51,12 @@ extension SessionScript {
 }
 
 extension SessionScript.Answer {
-  /// An answer to the creation of the zone.
+  /// A response to the creation of the zone.
   public static func createZone(_ result: Result<Bool, SyncError>) -> Self {
     Self(mode: .createZone, content: .result(result.map(SyncWork.Result.createZone)))
   }
 
-  /// An answer to the creation of the subscription.
+  /// A response to the creation of the subscription.
   public static func createSubscription(_ result: Result<Bool, SyncError>) -> Self {
     Self(
       mode: .createSubscription,
@@ -64,19 +64,19 @@ extension SessionScript.Answer {
     )
   }
 
-  /// An answer to a modification.
+  /// A response to a modification.
   public static func modify(_ result: Result<ModifyOperation.Response, SyncError>) -> Self {
     Self(mode: .modify, content: .result(result.map(SyncWork.Result.modify)))
   }
 
-  /// An answer to a fetch, or to a lookup of records.
+  /// A response to a fetch, or to a lookup of records.
   public static func fetch(_ result: Result<FetchOperation.Response, SyncError>) -> Self {
     Self(mode: .fetch, content: .result(result.map(SyncWork.Result.fetch)))
   }
 
-  /// An answer that says that all was done.
+  /// A response that says that all was done.
   public static func done(_ mode: OperationMode) -> Self { Self(mode: mode, content: .done) }
 
-  /// No answer.
+  /// No response.
   public static func lost(_ mode: OperationMode) -> Self { Self(mode: mode, content: .lost) }
 }

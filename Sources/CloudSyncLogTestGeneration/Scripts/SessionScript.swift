@@ -9,7 +9,7 @@ public import Foundation
 
 /// Everything that came into a session from outside, as a value that can be run again in a test.
 ///
-/// A script holds the calls of the app, the answers of the handler and the decisions of the app's
+/// A script holds the calls of the app, the responses of the handler and the decisions of the app's
 /// closures. ``run(middleware:)`` plays them to a real session in virtual time, on the calling thread:
 /// the same script always runs the same way. It is made of a recorded log, or written by hand:
 ///
@@ -57,9 +57,9 @@ public struct SessionScript: Sendable, Hashable {
   public var nonces: [UInt64]
   /// The calls of the app, in order.
   public var calls: [Entry] = []
-  /// The answers of the handler; those of each kind of work in order.
+  /// The responses of the handler; those of each kind of work in order.
   public var answers: [Answer] = []
-  /// The answers of the account provider, in order.
+  /// The responses of the account provider, in order.
   ///
   /// When they are used up the account is as it was told last, or available.
   public var accountAnswers: [AccountAnswer] = []
@@ -112,14 +112,14 @@ public struct SessionScript: Sendable, Hashable {
     calls.append(Entry(time: time, isSettled: true, call: call))
   }
 
-  /// Adds an answer of the handler, given so long after the request.
+  /// Adds a response of the handler, given so long after the request.
   public mutating func answer(_ answer: Answer, after delay: Duration = .zero) {
     var answer = answer
     answer.delay = delay
     answers.append(answer)
   }
 
-  /// Adds an answer of the account provider, given so long after the question; nil for none.
+  /// Adds a response of the account provider, given so long after the question; nil for none.
   public mutating func answerAccount(
     _ status: AccountStatus?,
     _ identity: AccountIdentity? = nil,

@@ -210,7 +210,7 @@ extension SwiftLiterals {
     change("longestWait", at: \.longestWait) { SwiftCode.literal($0).source() }
     change("conflictBudget", at: \.conflictBudget) { SwiftCode.digits($0) }
     change("failureBudget", at: \.failureBudget) { SwiftCode.digits($0) }
-    change("lostAnswerBudget", at: \.lostAnswerBudget) { SwiftCode.digits($0) }
+    change("lostResponseBudget", at: \.lostResponseBudget) { SwiftCode.digits($0) }
     change("refusedItems", at: \.refusedItems) { ".\($0)" }
     change("zoneBudget", at: \.zoneBudget) { SwiftCode.digits($0) }
     change("parkingBudget", at: \.parkingBudget) { SwiftCode.digits($0) }

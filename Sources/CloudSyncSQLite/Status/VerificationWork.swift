@@ -7,6 +7,8 @@ struct VerificationWork: Sendable {
   private(set) var result = SyncVerification()
   /// The rows of which the cloud has a record.
   private var seen: Set<RowKey> = []
+  /// Why records could not be read that the cloud has, by their names.
+  private var unread: [String: SyncError] = [:]
 
   // MARK: Tables
 
@@ -65,6 +67,7 @@ struct VerificationWork: Sendable {
     _ page: FetchOperation.Response,
     in transaction: SyncTransaction
   ) throws(SQLiteError) {
+    for failure in page.failures { unread[failure.recordID.name] = failure.error }
     for record in page.changedRecords where !ZoneRecord.isName(record.recordID.name) {
       result.records += 1
       try compare(record, in: transaction)
@@ -182,7 +185,9 @@ struct VerificationWork: Sendable {
         let row = try transaction.row(try table.key(rowKey), in: place)
         // A tombstone may have been purged.
         if row.isDeleted { continue }
-        note(row.key, of: table, reason: "the cloud does not have the row any more")
+        let error = unread[row.key.name]
+        let reason = error.map { "the cloud has the row and cannot give it: \($0)" }
+        note(row.key, of: table, reason: reason ?? "the cloud does not have the row any more")
       }
     }
   }

@@ -6,8 +6,8 @@ final class AbsenceChecker: SimulationChecker {
   let rule =
     "a record that the cloud lacks is not changed again before a fetch has told what became of it"
 
-  /// A record as it was to be changed, by a session: one that is stopped before its engine has stored an answer takes
-  /// the answer along.
+  /// A record as it was to be changed, by a session: one that is stopped before its engine has stored a response takes
+  /// the response along.
   private struct Change: Hashable {
     var device: Int
     var epoch: UInt64
@@ -17,7 +17,7 @@ final class AbsenceChecker: SimulationChecker {
 
   /// What the cloud has answered to lack since the last fetch: an operation of which a part is repeated ends later.
   private var denied: Set<Change> = []
-  /// How often engines were told of those: the first answer may not count, where the zone has turned out to be another one
+  /// How often engines were told of those: the first response may not count, where the zone has turned out to be another one
   /// since.
   private var missing: [Change: Int] = [:]
 

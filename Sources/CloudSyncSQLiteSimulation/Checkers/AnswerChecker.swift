@@ -53,7 +53,7 @@ final class AnswerChecker: SimulationChecker {
       pages[device] = time
       overtaken.formUnion(open.filter { $0.device == device })
       heard = heard.filter { $0.device != device }
-    // A session that is stopped before its engine has stored an answer takes the answer along.
+    // A session that is stopped before its engine has stored a response takes the response along.
     case .launched, .copied:
       open = open.filter { $0.device != device }
       overtaken = overtaken.filter { $0.device != device }

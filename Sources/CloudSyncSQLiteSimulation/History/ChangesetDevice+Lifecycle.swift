@@ -88,7 +88,7 @@ extension ChangesetDevice {
     if app.withLock({ $0.database?.takeStrike() ?? false }) { return }
     guard let error = error as? ChangesetError else { return note("\(error)") }
     if [.cloud, .accountChanged].contains(error.code) { return }
-    // Whoever puts an answer off has two heads until then.
+    // Whoever puts a response off has two heads until then.
     if error.code == .unmerged, putsAnswersOff { return }
     // What was removed here comes from the others.
     if lacksOldChanges(error) { return }

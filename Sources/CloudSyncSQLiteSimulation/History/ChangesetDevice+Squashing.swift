@@ -23,7 +23,7 @@ extension ChangesetDevice {
         try await remote.squash(depth: depth)
       }
     } catch {
-      // Heads that wait for an answer, commits that wait for others, changes that were removed here.
+      // Heads that wait for a response, commits that wait for others, changes that were removed here.
       guard [.unmerged, .needsUpgrade].contains(error.code) || lacksOldChanges(error) else {
         throw error
       }
@@ -58,7 +58,7 @@ extension ChangesetDevice {
       try repository.rebaseOthers()
       try await remote.sync()
     } catch {
-      // Rows that are edited meanwhile, heads that wait for an answer, what an older app does not know.
+      // Rows that are edited meanwhile, heads that wait for a response, what an older app does not know.
       let usual: [ChangesetError.Code] = [.uncommittedChanges, .unmerged, .needsUpgrade]
       guard usual.contains(error.code) || lacksOldChanges(error) else { throw error }
     }

@@ -91,9 +91,9 @@ extension ChangesetDevice {
     }
   }
 
-  /// Gives the answers that were put off.
+  /// Gives the responses that were put off.
   private func answer(repository: ChangesetRepository) throws(ChangesetError) {
-    // An answer brings the next question: heads are merged two by two.
+    // A response brings the next question: heads are merged two by two.
     for _ in 0..<50 {
       guard let question = try repository.conflicts().first?.question else { return }
       try repository.resolve(question, .automatic)

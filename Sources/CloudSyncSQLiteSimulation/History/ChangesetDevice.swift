@@ -130,7 +130,7 @@ package final class ChangesetDevice: AcquaintedDevice {
 
   // MARK: What the simulation sees
 
-  /// Whether the app puts its answers about some rows off, and gives them later.
+  /// Whether the app puts its responses about some rows off, and gives them later.
   ///
   /// Such an app has one branch: what is asked about another is told only there.
   var putsAnswersOff: Bool {

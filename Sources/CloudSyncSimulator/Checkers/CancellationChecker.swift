@@ -41,7 +41,7 @@ final class CancellationChecker: SimulationChecker {
       for recordID in response.deletedRecordIDs { cloud[recordID.name] = nil }
     case .zoneLost, .storeRestored: cloud = [:]
     case .completed(let operation, let response):
-      // What is handed back may be there whatever it was refused for: an answer before that may have been lost.
+      // What is handed back may be there whatever it was refused for: a response before that may have been lost.
       hosts[device].inDoubt.formUnion(operation.editNumbers(of: response.failures))
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
       return check(operation, error, device: device)

@@ -1,9 +1,9 @@
 import CloudSyncCore
 
-/// A session has one request in flight, names each attempt once, and sends one whose answer was lost
+/// A session has one request in flight, names each attempt once, and sends one whose response was lost
 /// again as it was, before any other modification; or parts of it, when that has not helped.
 ///
-/// One that hands deletions back whose answer was lost sends the rest; one that tries parked records again tries them
+/// One that hands deletions back whose response was lost sends the rest; one that tries parked records again tries them
 /// once, and lets others go first after that.
 final class FlightChecker: SimulationChecker {
   let rule = "nothing is in flight twice"
@@ -12,7 +12,7 @@ final class FlightChecker: SimulationChecker {
     var attempt: Attempt
     var token: WriteToken
     var operation: ModifyOperation
-    /// What goes before all other records after the answer was lost.
+    /// What goes before all other records after the response was lost.
     var owed: Set<String>
     /// Whether it has parked records that are tried once, and are parked again if nothing is said of them.
     var isProbe: Bool
@@ -25,7 +25,7 @@ final class FlightChecker: SimulationChecker {
     var sent: Sent?
     /// What was sent last before the app was killed, until the session that is back sends something.
     var sentBefore: ModifyOperation?
-    /// Whether the answer to what was sent last was lost.
+    /// Whether the response to what was sent last was lost.
     var isLost = false
     /// How many answers to modifications were lost since one was heard.
     var losses = 0
@@ -120,13 +120,13 @@ final class FlightChecker: SimulationChecker {
       !isRest(operation: operation, of: sent),
       !isPart(operation: operation, of: sent.operation, device: device)
     {
-      return "device \(device) sent other records before the request whose answer was lost"
+      return "device \(device) sent other records before the request whose response was lost"
     }
     if sent.token != context.writeToken {
       hosts[device].isLost = false
       hosts[device].provenLosses = 0
     }
-    if hosts[device].provenLosses > 2 * SyncConfiguration().lostAnswerBudget {
+    if hosts[device].provenLosses > 2 * SyncConfiguration().lostResponseBudget {
       return "device \(device) sends a request again and again that is never answered"
     }
     guard sent.token == context.writeToken else { return nil }
@@ -143,7 +143,7 @@ final class FlightChecker: SimulationChecker {
     sent.owed != sent.operation.recordNames && sent.owed == operation.recordNames
   }
 
-  /// Whether a request may go before another whose answer was lost: as a part of one that is never
+  /// Whether a request may go before another whose response was lost: as a part of one that is never
   /// answered, or in place of a single record that is parked because of that.
   private func isPart(
     operation: ModifyOperation,
@@ -155,7 +155,7 @@ final class FlightChecker: SimulationChecker {
       if !hosts[device].parted.isSuperset(of: names) { hosts[device].parted = [] }
       return true
     }
-    guard hosts[device].losses >= SyncConfiguration().lostAnswerBudget,
+    guard hosts[device].losses >= SyncConfiguration().lostResponseBudget,
       sent.itemCount == 1 || names.isStrictSubset(of: sent.recordNames)
     else { return false }
     hosts[device].parted = sent.recordNames
@@ -190,7 +190,7 @@ final class FlightChecker: SimulationChecker {
       return
     }
     switch error.code {
-    case _ where error.code.mayHideAnswer: lose(device: device)
+    case _ where error.code.mayHideResponse: lose(device: device)
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy:
       break
     default: hosts[device].isLost = false

@@ -47,7 +47,7 @@ final class PatienceChecker: SimulationChecker {
       let waiting = state.modify.queuedItems + state.modify.batch.count
       hosts[device].waiting = max(hosts[device].waiting, waiting)
     case .answered(let work, _, let result):
-      // An answer that tells of single items is one, too.
+      // A response that tells of single items is one, too.
       if case .failure(let error) = result, error.code != .partialFailure { return nil }
       guard let oldest = hosts[device].oldest, work.mode == .modify else { return nil }
       hosts[device].answers += 1

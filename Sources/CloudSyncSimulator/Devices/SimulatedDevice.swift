@@ -76,7 +76,7 @@ public protocol SimulatedDevice: AnyObject, Sendable {
 }
 
 extension SimulatedDevice {
-  /// All that it does begins with an edit, a push or an answer.
+  /// All that it does begins with an edit, a push or a response.
   public var hasPlans: Bool { false }
   /// Nothing is told.
   public var archive: Data? { nil }

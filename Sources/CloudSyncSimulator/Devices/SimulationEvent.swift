@@ -22,7 +22,7 @@ public enum SimulationEvent: Sendable {
   case cancelled(Attempt)
   /// The handler has answered a call.
   case answered(SyncWork, RequestContext, Result<SyncWork.Result, SyncError>)
-  /// The cloud has answered a request, whatever becomes of the answer.
+  /// The cloud has answered a request, whatever becomes of the response.
   case carriedOut(SyncWork, RequestContext, Result<SyncWork.Result, SyncError>)
   /// The session has reduced an event; what came in from outside is told too, if it did.
   case event(EventRecord, input: SyncEvent?, SyncState)

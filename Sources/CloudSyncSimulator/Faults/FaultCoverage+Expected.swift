@@ -3,7 +3,7 @@ import CloudSyncCore
 extension FaultCoverage {
   /// What a campaign with a plan must have tried; what is not in the plan is not expected.
   ///
-  /// Requests that change records and that fetch them meet every fault of theirs, with every answer
+  /// Requests that change records and that fetch them meet every fault of theirs, with every response
   /// that it has; creations meet the common ones.
   public static func expected(for plan: FaultPlan) -> [Cell] {
     var cells: [Cell] = []
@@ -14,7 +14,7 @@ extension FaultCoverage {
           .recordDenied:
           [.modify]
         case .tokenExpired: [.fetch]
-        case .answerLost, .duplicated, .throttle, .zoneBusy, .offline: OperationMode.allCases
+        case .responseLost, .duplicated, .throttle, .zoneBusy, .offline: OperationMode.allCases
         default: [.modify, .fetch]
         }
       guard plan[point].hits > 0 else { continue }
@@ -42,7 +42,7 @@ extension FaultCoverage {
 
   private static let answers: [(FaultPoint, [SyncError.Code?])] = [
     (.requestLost, [.networkFailure, .networkUnavailable, .serverResponseLost]),
-    (.answerLost, [.serverResponseLost]), (.duplicated, [nil]), (.late, [nil]),
+    (.responseLost, [.serverResponseLost]), (.duplicated, [nil]), (.late, [nil]),
     (.outOfOrder, [nil]), (.throttle, [.requestRateLimited, .serviceUnavailable]),
     (.throttleSilently, [.requestRateLimited]), (.zoneBusy, [.zoneBusy]),
     (.serviceUnavailable, [.serviceUnavailable]), (.limitExceeded, [.limitExceeded]),

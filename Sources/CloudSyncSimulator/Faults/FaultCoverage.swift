@@ -1,12 +1,12 @@
 public import CloudSyncCore
 
-/// How often each kind of work was given each answer, by what went wrong: what a campaign has tried.
+/// How often each kind of work was given each response, by what went wrong: what a campaign has tried.
 public struct FaultCoverage: Sendable, Hashable {
   /// One cell of the table.
   public struct Cell: Sendable, Hashable, CustomStringConvertible {
     /// The kind of work.
     public var mode: OperationMode
-    /// The code of the answer; nil for a success.
+    /// The code of the response; nil for a success.
     public var code: SyncError.Code?
     /// What went wrong; nil for a request without a fault.
     public var point: FaultPoint?
@@ -38,13 +38,13 @@ public struct FaultCoverage: Sendable, Hashable {
     hits = Array(repeating: 0, count: Self.pointCount)
   }
 
-  /// How often the answer was given.
+  /// How often the response was given.
   public subscript(cell: Cell) -> Int { counts[Self.index(of: cell)] }
 
   /// How often something went wrong.
   public subscript(point: FaultPoint) -> Int { hits[point.place] }
 
-  /// Counts an answer.
+  /// Counts a response.
   public mutating func count(_ cell: Cell) { counts[Self.index(of: cell)] += 1 }
 
   /// Counts that something went wrong.

@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// var plan = FaultPlan.none
-/// plan[.answerLost] = FaultPlan.Ratio(1, in: 20)
-/// let same = try FaultPlan(parsing: "answer-lost=1/20")
+/// plan[.responseLost] = FaultPlan.Ratio(1, in: 20)
+/// let same = try FaultPlan(parsing: "response-lost=1/20")
 /// ```
 public struct FaultPlan: Sendable, Hashable {
   /// So many of so many cases.
@@ -30,7 +30,7 @@ public struct FaultPlan: Sendable, Hashable {
   /// By the place of the point in `FaultPoint.allCases`.
   private var ratios: [Ratio]
 
-  /// How long a request and its answer are on their way each, at most, in milliseconds.
+  /// How long a request and its response are on their way each, at most, in milliseconds.
   ///
   /// Below 1,000, so that nothing of an ended process arrives after the next one has begun.
   public var latency = 200
@@ -71,7 +71,7 @@ extension FaultPoint {
   var place: Int {
     switch self {
     case .requestLost: 0
-    case .answerLost: 1
+    case .responseLost: 1
     case .duplicated: 2
     case .late: 3
     case .never: 4
@@ -122,7 +122,7 @@ extension FaultPoint {
   /// How often it goes wrong in the default plan, and where a list names it without a ratio.
   public var usualRatio: FaultPlan.Ratio {
     switch self {
-    case .requestLost, .answerLost: FaultPlan.Ratio(1, in: 25)
+    case .requestLost, .responseLost: FaultPlan.Ratio(1, in: 25)
     case .duplicated, .late: FaultPlan.Ratio(1, in: 40)
     case .never, .outOfOrder: FaultPlan.Ratio(1, in: 100)
     case .throttle: FaultPlan.Ratio(1, in: 40)
@@ -170,7 +170,7 @@ extension FaultPlan: CustomStringConvertible {
   /// Reads a list as the tool takes it.
   ///
   /// - Parameter text: Names separated by commas, each with a ratio if not the usual one is meant:
-  ///   `answer-lost=1/20,killed`. `none` is nothing, `default` everything; what follows is added, and
+  ///   `response-lost=1/20,killed`. `none` is nothing, `default` everything; what follows is added, and
   ///   a name with `-` before it is taken out: `default,-killed`.
   /// - Throws: What is wrong, with the names that there are.
   public init(parsing text: String) throws(ParsingError) {

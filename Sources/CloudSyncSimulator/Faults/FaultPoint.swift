@@ -4,17 +4,17 @@
 public enum FaultPoint: String, Sendable, CaseIterable {
   // MARK: On the way, for each request
 
-  /// The request does not reach the cloud; the answer says that the network failed.
+  /// The request does not reach the cloud; the response says that the network failed.
   case requestLost = "request-lost"
-  /// The request is carried out; the answer says that it was lost.
-  case answerLost = "answer-lost"
-  /// The answer comes, and the same once more later.
+  /// The request is carried out; the response says that it was lost.
+  case responseLost = "response-lost"
+  /// The response comes, and the same once more later.
   case duplicated
-  /// The answer comes seconds late, or after the session has stopped waiting.
+  /// The response comes seconds late, or after the session has stopped waiting.
   case late
-  /// No answer ever comes; whether the request was carried out is open.
+  /// No response ever comes; whether the request was carried out is open.
   case never
-  /// The answer comes after that to the next request.
+  /// The response comes after that to the next request.
   case outOfOrder = "out-of-order"
 
   // MARK: The service refuses, for each request
@@ -76,7 +76,8 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   /// For each record, in a simulation only: whenever it is sent, the cloud fails its item in passing
   /// (3, 4, 6, 7 or 23); of an atomic request nothing is saved then.
   case recordRefused = "record-refused"
-  /// For each record, as long as an app runs: the answer to every request that changes it is lost.
+  /// For each record, as long as an app runs: the response to every request that changes it, or looks it up after a conflict, is
+  /// lost.
   case recordUnanswered = "record-unanswered"
 
   // MARK: More of the devices, in a simulation only

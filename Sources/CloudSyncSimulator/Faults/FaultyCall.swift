@@ -31,7 +31,7 @@ extension FaultyOperationHandler {
         [SyncError.Code.networkFailure, .networkUnavailable, .serverResponseLost]
       )
       answer(call: call, result: .failure(SyncError(code)))
-    case .answerLost:
+    case .responseLost:
       carryOut(call: call) { [self] _ in answer(call: call, result: .failure(Self.lost)) }
     case .never:
       if random.chance(1, in: 2) { carryOut(call: call) { _ in } }
@@ -68,21 +68,21 @@ extension FaultyOperationHandler {
 
   private static let lost = SyncError(.serverResponseLost)
 
-  /// The answer of an atomic request of which one record cannot be saved.
+  /// The response of an atomic request of which one record cannot be saved.
   private static func assetMissing(work: SyncWork, random: inout SeededRandom) -> SyncError {
     guard case .modify(let operation) = work else { return SyncError(.assetFileNotFound) }
     let culprit = random.below(max(1, operation.records.count))
     return failure(of: operation, code: .assetFileNotFound, at: culprit)
   }
 
-  /// The answer of an atomic request that changes a record which the cloud says to lack.
+  /// The response of an atomic request that changes a record which the cloud says to lack.
   private static func recordDenied(work: SyncWork, random: inout SeededRandom) -> SyncError {
     guard case .modify(let operation) = work else { return SyncError(.unknownItem) }
     let changes = operation.records.indices.filter { operation.records[$0].changeTag != nil }
     return failure(of: operation, code: .unknownItem, at: random.pick(changes))
   }
 
-  /// The answer of an atomic request that fails because of one record.
+  /// The response of an atomic request that fails because of one record.
   private static func failure(
     of operation: ModifyOperation,
     code: SyncError.Code,
@@ -108,7 +108,7 @@ extension FaultyOperationHandler {
     }
   }
 
-  /// Lets an answer arrive after its way back.
+  /// Lets a response arrive after its way back.
   func answer(
     call: FaultyCall,
     result: Result<SyncWork.Result, SyncError>,

@@ -11,7 +11,7 @@ public import CloudSyncCore
 ///   operationHandler: handler, zoneID: zoneID, environment: world.environment)
 /// ```
 ///
-/// A request takes its time to the cloud, and its answer back, as ``FaultPlan/latency`` says. At most
+/// A request takes its time to the cloud, and its response back, as ``FaultPlan/latency`` says. At most
 /// one thing goes wrong with a request. What a fault does not touch is not changed by it: each has
 /// numbers of its own, so taking one out of the plan leaves the others where they were, as long as
 /// the session does the same.
@@ -92,7 +92,7 @@ public final class FaultyOperationHandler: WorkHandler {
     completion: @escaping Completion
   ) {
     let journey = draw(work: work, token: context.writeToken)
-    // Weakly, because an answer may be held here for ever.
+    // Weakly, because a response may be held here for ever.
     let call = FaultyCall(work: work, context: context, journey: journey) { [weak self] result in
       self?.deliver(result: result, to: work.mode, point: journey.point, completion: completion)
     }
@@ -103,7 +103,7 @@ public final class FaultyOperationHandler: WorkHandler {
     send(call)
   }
 
-  /// Passes it on that nobody waits for an answer any more.
+  /// Passes it on that nobody waits for a response any more.
   public func cancel(_ attempt: Attempt) { base.cancel(attempt) }
 
   // MARK: Drawing
@@ -156,14 +156,14 @@ public final class FaultyOperationHandler: WorkHandler {
     for answer in held { answer() }
   }
 
-  /// Lets an answer come after that to the next request.
+  /// Lets a response come after that to the next request.
   func hold(answer: @escaping @Sendable () -> Void) {
     state.withLock { state in
       if !state.isDropping { state.held.append(answer) }
     }
   }
 
-  /// Forgets the answers that come after the next one, for there is none: they hold whoever waits for them, who holds this.
+  /// Forgets the responses that come after the next one, for there is none: they hold whoever waits for them, who holds this.
   func dropHeldAnswers() {
     let held = state.withLock { state in
       state.isDropping = true
@@ -181,7 +181,7 @@ public final class FaultyOperationHandler: WorkHandler {
 }
 
 extension Result where Success == SyncWork.Result, Failure == SyncError {
-  /// The code of the answer, that of the first item if only items failed; nil if all is done.
+  /// The code of the response, that of the first item if only items failed; nil if all is done.
   var errorCode: SyncError.Code? {
     switch self {
     case .failure(let error):

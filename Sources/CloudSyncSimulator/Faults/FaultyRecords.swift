@@ -20,16 +20,20 @@ extension FaultPlan {
 }
 
 extension SyncWork {
-  /// Whether any record of a modification is one that is hit.
+  /// Whether any record of a modification or a look-up is one that is hit.
   ///
   /// - Parameters:
   ///   - ratio: How many records are.
   ///   - seed: What says which; it is not changed.
   /// - Returns: Whether there is one; false for other work.
   func hasRecord(hitBy ratio: FaultPlan.Ratio, seed: SeededRandom) -> Bool {
-    guard case .modify(let operation) = self else { return false }
-    return (operation.records.map(\.recordID) + operation.recordIDsToDelete)
-      .contains { ratio.hit($0, seed: seed) != nil }
+    let recordIDs: [RecordID] =
+      switch self {
+      case .modify(let operation): operation.records.map(\.recordID) + operation.recordIDsToDelete
+      case .fetch(let operation) where operation.isLookup: operation.recordIDs
+      default: []
+      }
+    return recordIDs.contains { ratio.hit($0, seed: seed) != nil }
   }
 }
 
@@ -49,7 +53,7 @@ extension RecordID {
 }
 
 extension Result where Success == SyncWork.Result, Failure == SyncError {
-  /// The fault that an answer without another shows: single records that are refused in passing.
+  /// The fault that a response without another shows: single records that are refused in passing.
   var pointOfItems: FaultPoint? {
     let failures: [ItemFailure]
     switch self {

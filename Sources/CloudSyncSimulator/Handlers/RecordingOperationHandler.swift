@@ -10,7 +10,7 @@ public final class RecordingOperationHandler: WorkHandler {
     public let work: SyncWork
     /// What was told besides.
     public let context: RequestContext
-    /// The answers, in order; more than one if the handler answered more than once.
+    /// The responses, in order; more than one if the handler answered more than once.
     public internal(set) var answers: [Result<SyncWork.Result, SyncError>] = []
     /// Whether the session gave the call up.
     public internal(set) var isCancelled = false
@@ -45,7 +45,7 @@ public final class RecordingOperationHandler: WorkHandler {
     }
   }
 
-  /// Passes it on that nobody waits for an answer any more.
+  /// Passes it on that nobody waits for a response any more.
   public func cancel(_ attempt: Attempt) {
     change(attempt: attempt) { $0.isCancelled = true }
     base.cancel(attempt)

@@ -25,7 +25,7 @@ public final class ScriptedOperationHandler: WorkHandler {
   public indirect enum Answer: Sendable {
     /// Everything is done: new change tags for what is saved, an empty last page for a fetch.
     case success
-    /// This is the answer.
+    /// This is the response.
     case result(SyncWork.Result)
     /// It fails.
     case failure(SyncError)
@@ -37,7 +37,7 @@ public final class ScriptedOperationHandler: WorkHandler {
     case never
   }
 
-  /// A call that is expected, and its answer.
+  /// A call that is expected, and its response.
   public struct Step: Sendable {
     /// The kind of work.
     public var mode: OperationMode
@@ -45,7 +45,7 @@ public final class ScriptedOperationHandler: WorkHandler {
     public var saves: [String]?
     /// The names of the records to be deleted, in order; nil for any.
     public var deletions: [String]?
-    /// The answer.
+    /// The response.
     public var answer: Answer
 
     /// Expects the creation of the zone.
@@ -150,7 +150,7 @@ public final class ScriptedOperationHandler: WorkHandler {
     give(answer: answer, to: work, tag: tag, completion: completion)
   }
 
-  /// Notes that nobody waits for an answer any more.
+  /// Notes that nobody waits for a response any more.
   public func cancel(_ attempt: Attempt) { state.withLock { $0.cancelled.append(attempt) } }
 
   private func give(
@@ -214,7 +214,7 @@ extension SyncWork {
     }
   }
 
-  /// The answer that everything is done.
+  /// The response that everything is done.
   func success(tag: Int) -> SyncWork.Result {
     switch self {
     case .createZone: .createZone(true)

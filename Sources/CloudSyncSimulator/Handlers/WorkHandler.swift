@@ -5,7 +5,7 @@ public import CloudSyncCore
 /// It is what handlers that stand between a session and another handler conform to: they see the
 /// same thing whatever the work is.
 public protocol WorkHandler: OperationHandler {
-  /// What becomes of a call: an answer of the same kind as the work, or an error.
+  /// What becomes of a call: a response of the same kind as the work, or an error.
   typealias Completion = @Sendable (Result<SyncWork.Result, SyncError>) -> Void
 
   /// Does one piece of work, or passes it on.
@@ -109,7 +109,7 @@ extension OperationHandler {
 extension SyncError {
   /// A work handler answered with a result of another kind than the work.
   fileprivate static let misfit = SyncError(
-    .invalidAnswer,
-    "the answer is for another kind of work than was asked for"
+    .invalidResponse,
+    "the response is for another kind of work than was asked for"
   )
 }

@@ -45,22 +45,37 @@ public final class URLSessionTransport: HTTPTransport {
     let left = Double(now().distance(to: deadline)) / 1e9
     guard left > 0 else { throw HTTPTransportError(.notSent, "the deadline has passed") }
     message.timeoutInterval = min(Self.idleSeconds, left)
-    return try await result(of: message).get()
+    return try await result(of: message, within: left).get()
   }
 
-  private func result(of message: URLRequest) async -> Result<HTTPResponse, HTTPTransportError> {
+  private func result(
+    of message: URLRequest,
+    within seconds: Double
+  ) async -> Result<HTTPResponse, HTTPTransportError> {
     let running = Locked<URLSessionDataTask?>(nil)
+    // The session's own time is only that without a sign of life, and a server may give signs for ever.
+    let isLate = Locked(false)
+    let timer = DispatchWorkItem {
+      isLate.withLock { $0 = true }
+      running.withLock { $0 }?.cancel()
+    }
+    defer { timer.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let task = session.dataTask(with: message) { data, response, error in
           if let response = response as? HTTPURLResponse, error == nil {
             continuation.resume(returning: .success(Self.response(response, body: data)))
+          } else if isLate.withLock({ $0 }) {
+            let late = HTTPTransportError(.sent, "no whole response came before the deadline")
+            continuation.resume(returning: .failure(late))
           } else {
             continuation.resume(returning: .failure(Self.meaning(of: error)))
           }
         }
         running.withLock { $0 = task }
         task.resume()
+        // A deadline at the end of time is further away than a clock counts.
+        DispatchQueue.global().asyncAfter(deadline: .now() + min(seconds, 86_400), execute: timer)
         if Task.isCancelled { task.cancel() }
       }
     } onCancel: {

@@ -47,7 +47,7 @@ package struct WireCall<Answer: Sendable>: Sendable {
   /// - Parameters:
   ///   - response: The response.
   ///   - now: The time, which a wait may be told as a date of.
-  /// - Returns: The answer, or the session's error.
+  /// - Returns: The response, or the session's error.
   package func answer(_ response: HTTPResponse, now: Timestamp) -> Result<Answer, SyncError> {
     if (200..<300).contains(response.status) {
       let answer = read(response.body)

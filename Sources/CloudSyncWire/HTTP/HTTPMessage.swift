@@ -34,12 +34,34 @@ public struct HTTPResponse: Sendable, Hashable {
   public var headers: HTTPHeaders
   /// The body.
   public var body: [UInt8]
+  /// The file that is the body instead, where whoever passes the response on has asked for files.
+  public var file: HTTPFile?
 
   /// Creates a response.
-  public init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+  public init(
+    status: Int,
+    headers: HTTPHeaders = HTTPHeaders(),
+    body: [UInt8] = [],
+    file: HTTPFile? = nil
+  ) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.file = file
+  }
+}
+
+/// A file whose bytes are a body: it is read piece by piece, as fast as the client takes it.
+public struct HTTPFile: Sendable, Hashable {
+  /// The file's path.
+  public var path: String
+  /// How many bytes it has.
+  public var byteCount: Int
+
+  /// Creates the description of a file.
+  public init(path: String, byteCount: Int) {
+    self.path = path
+    self.byteCount = byteCount
   }
 }
 

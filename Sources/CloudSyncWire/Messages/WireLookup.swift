@@ -122,7 +122,7 @@ package struct WireLookup: Sendable {
     let items: [Result<WireItem, WireError>]
     do throws(WireError) {
       items = try Self.items(reading: bytes, in: zoneID, with: assets)
-    } catch { return .failure(SyncError(.networkFailure, "the response is no answer: \(error)")) }
+    } catch { return .failure(SyncError(.networkFailure, "the response is no response: \(error)")) }
     guard items.count == names.count else {
       return .failure(SyncError(.networkFailure, "the response does not fit the names"))
     }

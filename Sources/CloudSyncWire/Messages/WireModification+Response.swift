@@ -28,7 +28,7 @@ extension WireModification {
           WireRecord.writeDeletion(DeletedRecord(recordID: recordID), to: &writer)
         } else {
           // What the cloud has not told about is not known to be done.
-          let error = failed[recordID] ?? SyncError(.serverResponseLost, "the item has no answer")
+          let error = failed[recordID] ?? SyncError(.serverResponseLost, "the item has no response")
           let (failure, _) = WireErrorTable.failure(of: error)
           writer.object { writer in
             writer.member("recordName", recordID.name)

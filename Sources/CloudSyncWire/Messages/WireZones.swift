@@ -166,7 +166,7 @@ package enum WireZones {
         return SyncError(.networkFailure, "the response has \(count) \(list)")
       }
       return failure.flatMap { $0.code == "EXISTS" ? nil : WireErrorTable.error(of: $0) }
-    } catch { return SyncError(.networkFailure, "the response is no answer: \(error)") }
+    } catch { return SyncError(.networkFailure, "the response is no response: \(error)") }
   }
 }
 

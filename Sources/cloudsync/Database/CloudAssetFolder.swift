@@ -39,11 +39,16 @@ struct CloudAssetFolder: Sendable {
 
   /// Why the file of an asset is not here, and what to do; nil if it is.
   func absence(of asset: Asset) -> String? {
-    if file(of: asset) != nil { return nil }
-    let what =
-      isThere
-      ? "its content is not in \(cloud)-assets, the folder beside \(cloud)"
-      : "its content is not here, since \(absence)"
+    let length = file(of: asset).flatMap { Self.byteCount(of: $0) }
+    if length == asset.byteCount { return nil }
+    let what: String
+    if let length {
+      what = "its file in \(cloud)-assets has \(length) of \(asset.byteCount) bytes"
+    } else if isThere {
+      what = "its content is not in \(cloud)-assets, the folder beside \(cloud)"
+    } else {
+      what = "its content is not here, since \(absence)"
+    }
     return
       "\(what): copy that folder there with all its files and sync again; if it is lost, \(remedy)"
   }
@@ -56,6 +61,11 @@ struct CloudAssetFolder: Sendable {
       throw AssetFailure(reason: absence(of: asset) ?? absence)
     }
     return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
+  }
+
+  private static func byteCount(of path: String) -> Int64? {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return (attributes?[.size] as? Int).map { Int64($0) }
   }
 
   private func file(of asset: Asset) -> String? {

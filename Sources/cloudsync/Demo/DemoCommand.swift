@@ -17,7 +17,7 @@ enum DemoCommand {
         .init(
           name: "--faults",
           value: "LIST",
-          help: "what else may fail, as in answer-lost,late=1/10 or none; not with --server"
+          help: "what else may fail, as in response-lost,late=1/10 or none; not with --server"
         ),
         .init(
           name: "--server",

@@ -7,8 +7,8 @@ final class DemoNetwork: WorkHandler {
   enum Accident {
     /// The cloud wants the device to wait.
     case throttle(Duration)
-    /// The cloud does as it is told, and its answer is lost.
-    case answerLost
+    /// The cloud does as it is told, and its response is lost.
+    case responseLost
   }
 
   private struct State {
@@ -51,7 +51,7 @@ final class DemoNetwork: WorkHandler {
     switch work.mode == .modify ? nextAccident() : nil {
     case .throttle(let wait):
       completion(.failure(SyncError(.requestRateLimited, Self.throttled, retryAfter: wait)))
-    case .answerLost:
+    case .responseLost:
       base.handle(work, context: context) { _ in
         completion(.failure(Self.lost))
       }

@@ -93,7 +93,7 @@ final class DemoStory {
     }
     try chapter("Online again: rate limiting, a lost response, a conflict") {
       laptop.network.expect(.throttle(.seconds(3)))
-      phone.network.expect(.answerLost)
+      phone.network.expect(.responseLost)
       laptop.goOnline()
       phone.goOnline()
     }

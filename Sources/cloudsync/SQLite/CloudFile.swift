@@ -78,6 +78,8 @@ struct CloudFile: CloudPlace {
     if Self.isMissing(path), isRehearsal {
       store = MemoryStore()
     } else {
+      // SQLite would open it to be read, and leave files beside it that cannot be written later either.
+      if !isRehearsal, !Self.isMissing(path) { try Self.checkAccess(to: path) }
       let file = try SQLiteStore(path: path)
       OpenClouds.note(file, at: path)
       store = file
@@ -130,9 +132,13 @@ struct CloudFile: CloudPlace {
     try cloud.renew()
   }
 
-  func checkAccess() throws {
-    guard FileManager.default.isWritableFile(atPath: name) else {
-      throw ToolError.failure("\(name): it cannot be written; check its permissions")
+  func checkAccess() throws { try Self.checkAccess(to: name) }
+
+  private static func checkAccess(to path: String) throws {
+    for file in [path, path + "-wal", path + "-shm"] where SamePath.Identity(path: file) != nil {
+      guard FileManager.default.isWritableFile(atPath: file) else {
+        throw ToolError.failure("\(file): it cannot be written; check its permissions")
+      }
     }
   }
 
@@ -214,7 +220,7 @@ extension CloudFile {
       .forEach(in: database) { bytes in
         let digest = Data(SHA256.digest(of: bytes))
         guard open.withLock({ $0.remove(digest) }) != nil else { return }
-        _ = try cloud.keepAsset(bytes: bytes, account: Self.account)
+        _ = try cloud.keepAsset(bytes: bytes, account: Self.account, replacing: true)
       }
     let left = open.withLock { $0 }
     let count = Phrase.count(missing.count, "large value")
@@ -223,7 +229,7 @@ extension CloudFile {
       ? ""
       : "; \(left.count) \(left.count == 1 ? "is" : "are") in none of its rows: sync the other copies with --rescan"
     console.note(
-      "\(name): its folder lacked \(count), and has \(missing.count - left.count) of them from this copy again\(rest)"
+      "\(name): its folder lacked \(count) or had them damaged, and has \(missing.count - left.count) of them from this copy again\(rest)"
     )
   }
 }

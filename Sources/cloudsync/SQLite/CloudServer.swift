@@ -125,7 +125,7 @@ struct CloudServer: CloudPlace {
     } catch { return .failure(SyncError(.internalError, "there was no response")) }
   }
 
-  /// Asks until there is an answer, however long the server is away; the user may end it.
+  /// Asks until there is a response, however long the server is away; the user may end it.
   private func repeating<Value>(
     console: Console,
     _ ask: () -> Result<Value, SyncError>

@@ -15,6 +15,8 @@ import Darwin
 final class SyncRun {
   let request: SyncCommand.Request
   let database: DatabaseFile
+  /// The file that is open: another one may take its name.
+  let file: SamePath.Identity?
   let engine: SyncEngine
   let target: DatabaseArguments
   let cloud: any CloudPlace
@@ -52,6 +54,7 @@ final class SyncRun {
     database = try target.naming {
       try DatabaseFile(path: request.path, enforcesForeignKeys: request.enforcesForeignKeys)
     }
+    file = SamePath.Identity(path: request.path)
     let (database, cloud) = (database, cloud)
     relation = try target.naming { try cloud.check(request, console: console) }
     var options = request.options
@@ -135,9 +138,8 @@ final class SyncRun {
       try target.naming {
         if request.isAttaching { try attach(console: console) }
         if request.isRescanning { try engine.rescan() }
-        try engine.start()
-        try engine.retryParked()
       }
+      guard try start(console: console) else { return try close() }
       let isDone = try synchronize(console: console)
       if isDone {
         try cloud.restoreAssets(
@@ -169,6 +171,24 @@ final class SyncRun {
     }
   }
 
+  /// Starts the engine; false if the user does not want to wait any longer until another connection lets a watch begin.
+  private func start(console: Console) throws -> Bool {
+    while true {
+      do throws(SyncEngineError) {
+        try engine.start()
+        try engine.retryParked()
+        return true
+      } catch {
+        guard request.isWatching, error.code == .busy else { throw target.failure(for: error) }
+        engine.stop()
+        console.note("\(request.path): \(error.reason)")
+      }
+      let never = DispatchSemaphore(value: 0)
+      _ = never.wait(timeout: .now() + .seconds(1))
+      if Interrupt.hasCome { return false }
+    }
+  }
+
   /// Has all rows merged with those of a cloud that they were not synced with, or that has lost changes.
   private func attach(console: Console) throws {
     guard let attached = relation.attached(creates: request.creates) else {
@@ -185,8 +205,14 @@ final class SyncRun {
     let done = DispatchSemaphore(value: 0)
     engine.syncChanges { _ in done.signal() }
     var last = (counts: counts, time: clock.now)
-    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
-      try throwIfStuck()
+    while true {
+      let isOver = done.wait(timeout: .now() + .milliseconds(100)) == .success
+      if try isStopped(console: console) {
+        guard try start(console: console) else { return false }
+        engine.syncChanges { _ in done.signal() }
+        continue
+      }
+      if isOver { break }
       if Interrupt.hasCome { return false }
       if counts != last.counts { last = (counts, clock.now) }
       if clock.now - last.time > Self.patience { try explainWait(console: console) }
@@ -251,6 +277,17 @@ final class SyncRun {
     {
       _ = never.wait(timeout: .now() + .milliseconds(10))
     }
+  }
+
+  /// Whether the engine has stopped over a lock that a watch waits for; throws what else it has stopped over.
+  private func isStopped(console: Console) throws -> Bool {
+    guard request.isWatching, let error = takeError() else {
+      try throwIfStuck()
+      return false
+    }
+    guard error.code == .busy else { throw target.failure(for: error) }
+    console.note("\(request.path): \(error.reason)")
+    return !engine.isRunning
   }
 
   /// Throws what the engine has stopped over, or its session.

@@ -21,6 +21,11 @@ struct SyncWatch {
     let never = DispatchSemaphore(value: 0)
     while !Interrupt.hasCome {
       _ = never.wait(timeout: .now() + Self.pace)
+      guard SamePath.Identity(path: run.request.path) == run.file else {
+        throw ToolError.failure(
+          "\(run.request.path): the file was removed or replaced; “cloudsync sync” goes on with the one that is there now"
+        )
+      }
       if !run.engine.isRunning { try restart(console: console) }
       try throwIfHalted(console: console)
       if let version = try run.database.versionUnlessLocked(), version != lastVersion {

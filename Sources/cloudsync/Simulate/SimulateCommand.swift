@@ -33,7 +33,7 @@ enum SimulateCommand {
         .init(
           name: "--faults",
           value: "LIST",
-          help: "as in none, default, default,-killed or answer-lost=1/20,late"
+          help: "as in none, default, default,-killed or response-lost=1/20,late"
         ),
         .init(name: "--jobs", value: "J", help: "how many at a time; one for each core by default"),
         .init(name: "--log-dir", value: "DIR", help: "a new folder for the event logs"),

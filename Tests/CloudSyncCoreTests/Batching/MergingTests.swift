@@ -129,7 +129,7 @@ struct MergingTests {
     #expect(bench.state.progress.notDone == 4)
   }
 
-  @Test("A request whose answer was lost takes no later edit into it")
+  @Test("A request whose response was lost takes no later edit into it")
   func frozen() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in

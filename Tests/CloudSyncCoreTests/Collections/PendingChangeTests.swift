@@ -46,9 +46,9 @@ struct PendingChangeTests {
     var counters = RetryCounters()
     for _ in 0..<300 { counters[.network] += 1 }
     counters[.storage] += 1
-    counters[.lostAnswer] -= 1
+    counters[.lostResponse] -= 1
 
-    #expect(counters[.network] == 255 && counters[.storage] == 1 && counters[.lostAnswer] == 0)
+    #expect(counters[.network] == 255 && counters[.storage] == 1 && counters[.lostResponse] == 0)
     #expect(counters.most == 255 && counters.hasAny)
     counters[.network] = 0
     #expect(counters.most == 1)

@@ -73,7 +73,7 @@ final class MisbehavingHandler: WorkHandler {
   /// Answers at once from now on.
   func straighten() { state.withLock { $0.manner = .direct } }
 
-  /// Gives the answers that are held, on the calling thread.
+  /// Gives the responses that are held, on the calling thread.
   func releaseAnswers() {
     let answers = state.withLock { state in
       defer { state.held = [] }
@@ -82,7 +82,7 @@ final class MisbehavingHandler: WorkHandler {
     for answer in answers { answer() }
   }
 
-  /// Waits until every answer that is on its way on another thread has been given.
+  /// Waits until every response that is on its way on another thread has been given.
   func arrivals() async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let isNow = state.withLock { state in

@@ -111,7 +111,7 @@ struct ConcurrencyReleaseTests {
     case .fetched: session.fetchWorkCompletedSubject.sink { _ in release() }
     case .handlerCompletion:
       world.schedule(afterNanoseconds: 25_000_000) {
-        // The last reference is one that somebody holds while an answer is given.
+        // The last reference is one that somebody holds while a response is given.
         let last = owner.session.withLock { $0 }
         release()
         last?.retryNow()

@@ -99,7 +99,7 @@ struct ConcurrencyStressTests {
     #expect(await isIdle)
   }
 
-  /// A session that has sent a record and got an answer, or none, and whose timer tells nothing.
+  /// A session that has sent a record and got a response, or none, and whose timer tells nothing.
   private func waiting(
     for answer: ScriptedHandler.Reply<ModifyOperation.Response>
   ) throws -> (VirtualEnvironment, SilentTimer, CloudSyncSession) {
@@ -137,7 +137,7 @@ struct ConcurrencyStressTests {
   @Test("A waiter has the timer set, whatever seems near since the clock was set forward")
   func waiterAfterClockStep() throws {
     let (world, timer, session) = try waiting(for: .never)
-    // The answer is waited for until ten seconds from now, says the clock; the timer has 300 to go.
+    // The response is waited for until ten seconds from now, says the clock; the timer has 300 to go.
     world.jumpClock(by: .seconds(290))
     session.idle(upTo: .seconds(30)) { _ in }
     world.run()

@@ -74,7 +74,7 @@ struct ErrorScenario {
     checkModifications()
   }
 
-  /// After a wrong answer with a wait nothing is sent before it is over.
+  /// After a wrong response with a wait nothing is sent before it is over.
   private func checkRetryAfter() {
     guard let asked = fault.retryAfter?.clampedNanoseconds else { return }
     var numbers: [OperationMode: Int] = [:]

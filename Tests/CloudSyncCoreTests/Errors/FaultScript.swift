@@ -5,7 +5,7 @@ import CloudSyncTestSupport
 final class FaultScript: Sendable {
   /// In what form an error reaches the session.
   enum Shape: String, Sendable, CaseIterable {
-    /// As the answer to the whole request.
+    /// As the response to the whole request.
     case whole
     /// As the only item's error inside a partial failure.
     case alone
@@ -52,7 +52,7 @@ final class FaultScript: Sendable {
     }
   }
 
-  /// One wrong answer: the call's number of its kind.
+  /// One wrong response: the call's number of its kind.
   struct Wrong: Sendable, Hashable {
     var mode: OperationMode
     var number: Int

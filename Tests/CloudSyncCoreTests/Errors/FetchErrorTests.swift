@@ -30,7 +30,7 @@ struct FetchErrorTests {
   }
 
   @Test(
-    "One wrong answer costs nothing but what the table says",
+    "One wrong response costs nothing but what the table says",
     arguments: SuiteSize.pairs(15, SyncError.Code.everyCode, FaultScript.Shape.allCases)
   )
   func wrongOnce(code: SyncError.Code, shape: FaultScript.Shape) throws {
@@ -46,7 +46,7 @@ struct FetchErrorTests {
   }
 
   @Test(
-    "The same wrong answer for ever loses nothing, does not spin, and can be mended",
+    "The same wrong response for ever loses nothing, does not spin, and can be mended",
     arguments: SuiteSize.pairs(15, SyncError.Code.everyCode, FaultScript.Shape.allCases)
   )
   func wrongForEver(code: SyncError.Code, shape: FaultScript.Shape) throws {
@@ -114,6 +114,8 @@ struct FetchErrorTests {
     case .waitForAccount:
       #expect(scenario.isAccountWaiting, label)
       #expect(bench.state.fetchQueue.count == 1, label)
+    case .retryTransient:
+      checkFailure(scenario, code: scenario.toldCode, after: SyncConfiguration().failureBudget + 1)
     default:
       #expect(!bench.state.isHalted && bench.state.fetchQueue.count == 1, label)
       #expect((5...60).contains(bench.handler.fetchCalls.count), label)
@@ -140,12 +142,16 @@ struct FetchErrorTests {
     #expect(scenario.cloud.wrong.count == 1, scenario.label)
   }
 
-  private func checkFailure(_ scenario: ErrorScenario, code: SyncError.Code) {
+  private func checkFailure(
+    _ scenario: ErrorScenario,
+    code: SyncError.Code,
+    after count: Int = 1
+  ) {
     let bench = scenario.bench
     #expect(bench.failures.entries.map(\.error.code) == [code], scenario.label)
     #expect(!bench.state.isHalted && bench.state.fetchQueue.isEmpty, scenario.label)
     #expect(bench.completions.entries.count == 3, scenario.label)
-    #expect(scenario.cloud.wrong.count == 1, scenario.label)
+    #expect(scenario.cloud.wrong.count == count, scenario.label)
   }
 
   /// After the cloud was mended the fetch that waited, or a new one, goes through.
@@ -163,7 +169,7 @@ struct FetchErrorTests {
 }
 
 extension ErrorScenario {
-  /// What the table says about an answer with one error in it, whatever its wrapping.
+  /// What the table says about a response with one error in it, whatever its wrapping.
   var outcome: ErrorDisposition {
     ErrorTable.disposition(of: toldCode, for: fault.kind, in: .request)
   }

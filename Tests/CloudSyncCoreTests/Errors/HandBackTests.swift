@@ -50,7 +50,7 @@ struct HandBackTests {
     #expect(harness.completions.entries.count == 100)
   }
 
-  @Test("A deletion whose answer was lost is handed back, saves are repeated")
+  @Test("A deletion whose response was lost is handed back, saves are repeated")
   func lostDeletion() throws {
     let harness = SessionHarness(
       configuration: Self.configuration,

@@ -92,7 +92,7 @@ struct HistoryKeepingHandlerTests {
     ) { _ in }
   }
 
-  @Test("Each request shows what the answer before it has told, or an earlier handler has left")
+  @Test("Each request shows what the response before it has told, or an earlier handler has left")
   func shows() throws {
     let (one, two) = (try #require(Self.one), try #require(Self.two))
     let handler = HistoryKeepingHandler(cloud, tokens: [one])
@@ -104,7 +104,7 @@ struct HistoryKeepingHandlerTests {
     #expect(handler.tokens == [two])
   }
 
-  @Test("What has changed is stored before the answer is passed on")
+  @Test("What has changed is stored before the response is passed on")
   func storedFirst() throws {
     let order = Locked<[String]>([])
     let handler = HistoryKeepingHandler(cloud) { tokens in
@@ -118,7 +118,7 @@ struct HistoryKeepingHandlerTests {
     #expect(order.withLock { $0 } == ["stored 1", "answered"])
   }
 
-  @Test("A late answer takes nothing away that its request has not shown")
+  @Test("A late response takes nothing away that its request has not shown")
   func late() throws {
     let (one, two, three) = try (#require(Self.one), #require(Self.two), #require(Self.three))
     let handler = HistoryKeepingHandler(cloud, tokens: [one])

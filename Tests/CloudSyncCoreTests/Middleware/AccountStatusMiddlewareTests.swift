@@ -32,7 +32,7 @@ struct AccountStatusMiddlewareTests {
     return bench
   }
 
-  @Test("It asks at every start, and nothing is sent before the answer")
+  @Test("It asks at every start, and nothing is sent before the response")
   func asksAtStart() throws {
     let provider = Provider()
     provider.say(.available, isSilent: true)
@@ -85,7 +85,7 @@ struct AccountStatusMiddlewareTests {
     #expect(told.entries.last == .available)
   }
 
-  @Test("When told of a change it asks, and holds everything back until the answer")
+  @Test("When told of a change it asks, and holds everything back until the response")
   func accountDidChange() throws {
     let provider = Provider()
     let bench = bench(provider)
@@ -144,7 +144,7 @@ struct AccountStatusMiddlewareTests {
     #expect(bench.state.hasWorkQueued == false && bench.brokenInvariant == nil)
   }
 
-  @Test("Only the answer to the last question counts, and only once")
+  @Test("Only the response to the last question counts, and only once")
   func lateAnswers() throws {
     let provider = Provider()
     provider.say(.available, isSilent: true)
@@ -181,7 +181,7 @@ struct AccountStatusMiddlewareTests {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("An answer of the cloud that nobody is signed in has the provider asked")
+  @Test("A response of the cloud that nobody is signed in has the provider asked")
   func cloudSaysSo() throws {
     let provider = Provider()
     let bench = bench(provider)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("ErrorMiddleware")
 struct ErrorMiddlewareTests {
-  /// A session whose first answer to each kind of work is an error.
+  /// A session whose first response to each kind of work is an error.
   private func bench(_ kind: OperationMode, _ error: SyncError) throws -> SessionHarness {
     var script = ScriptedHandler.Script()
     switch kind {
@@ -27,9 +27,14 @@ struct ErrorMiddlewareTests {
     return bench
   }
 
-  /// The events that one answer may become, by what the table says.
-  private static func names(of disposition: ErrorDisposition) -> Set<String> {
+  /// The events that one response may become, by what the table says.
+  private static func names(
+    of disposition: ErrorDisposition,
+    for kind: OperationMode
+  ) -> Set<String> {
     switch disposition {
+    // Its records are charged.
+    case .retryTransient where kind == .modify: ["settleItems"]
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged: ["retry"]
     case .split, .isolate: ["split"]
     case .startOver: ["startOver"]
@@ -55,7 +60,7 @@ struct ErrorMiddlewareTests {
     let failure = try #require(spies.before.all("workFailure").first)
     let meaning = try #require(spies.after.sights.entries.first { $0.sequence == failure.sequence })
     let disposition = ErrorTable.disposition(of: code, for: kind, in: .request)
-    #expect(Self.names(of: disposition).contains(meaning.event.name))
+    #expect(Self.names(of: disposition, for: kind).contains(meaning.event.name))
     #expect(meaning.event.attempt == failure.event.attempt)
     #expect(spies.after.all("workFailure").isEmpty)
     #expect(meaning.event.name == failure.reduced.name)
@@ -74,7 +79,7 @@ struct ErrorMiddlewareTests {
     #expect(spies.after.all("workSuccess").count == 4)
   }
 
-  @Test("An answer in another order, or with parts missing, becomes one verdict for each item")
+  @Test("A response in another order, or with parts missing, becomes one verdict for each item")
   func mixed() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
@@ -94,7 +99,7 @@ struct ErrorMiddlewareTests {
     bench.start()
 
     guard case .settleItems(_, let settlement) = spies.after.first("settleItems")?.event else {
-      Issue.record("the answer was not settled by item")
+      Issue.record("the response was not settled by item")
       return
     }
     let names = settlement.verdicts.map { verdict in
@@ -130,7 +135,9 @@ struct ErrorMiddlewareTests {
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [1])
   }
 
-  @Test("An answer that says nothing is charged to each item alone, and they are parked in the end")
+  @Test(
+    "A response that says nothing is charged to each item alone, and they are parked in the end"
+  )
   func silence() throws {
     var script = ScriptedHandler.Script()
     script.modify = { _, _ in .success(.init()) }
@@ -140,7 +147,7 @@ struct ErrorMiddlewareTests {
     bench.start()
     bench.world.advance(by: .seconds(3_600))
 
-    #expect(bench.state.parkedRecords.map(\.error.code) == [.invalidAnswer, .invalidAnswer])
+    #expect(bench.state.parkedRecords.map(\.error.code) == [.invalidResponse, .invalidResponse])
     #expect(bench.handler.modifyCalls.map(\.names.count) == [2] + Array(repeating: 1, count: 12))
     #expect(bench.completions.entries.count == 1)
   }
@@ -167,7 +174,7 @@ struct ErrorMiddlewareTests {
     #expect(bench.completions.entries.map(\.response.savedRecords.count) == [1])
   }
 
-  @Test("An answer to an attempt that is over passes and changes nothing")
+  @Test("A response to an attempt that is over passes and changes nothing")
   func stale() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, _ in
@@ -183,7 +190,7 @@ struct ErrorMiddlewareTests {
     #expect(bench.state.retryCount == 1)
   }
 
-  @Test("An answer of another kind halts with the code invalidAnswer and keeps the work")
+  @Test("A response of another kind halts with the code invalidResponse and keeps the work")
   func wrongKind() throws {
     let bench = SessionHarness()
     let liar = SpyMiddleware(
@@ -198,7 +205,7 @@ struct ErrorMiddlewareTests {
 
     bench.start()
 
-    #expect(bench.state.haltReason?.error.code == .invalidAnswer)
+    #expect(bench.state.haltReason?.error.code == .invalidResponse)
     #expect(bench.state.modifyQueue.count == 1)
     #expect(bench.brokenInvariant == nil)
   }
@@ -241,7 +248,7 @@ struct ErrorMiddlewareTests {
     #expect(bench.handler.fetchCalls.last?.fetch?.changeToken == ChangeToken(text: "older"))
   }
 
-  @Test("An answer that never comes becomes a lost one at the deadline")
+  @Test("A response that never comes becomes a lost one at the deadline")
   func timeout() throws {
     var configuration = SyncConfiguration()
     configuration.timeout = .seconds(20)

@@ -21,7 +21,7 @@ struct SubjectMiddlewareTests {
     for record in records where record.cause != nil {
       #expect(record.cause ?? .max < record.sequence)
     }
-    // An answer's cause is the request that it answers.
+    // A response's cause is the request that it answers.
     for record in records where record.origin == .handler {
       let cause = records.first { $0.sequence == record.cause }
       #expect(cause?.event.name == "startWork")
@@ -88,7 +88,7 @@ struct SubjectMiddlewareTests {
     bench.session.start()
     bench.world.run()
 
-    // The answer that came after the stop gives a new reason.
+    // The response that came after the stop gives a new reason.
     #expect(bench.halts.entries.map { $0?.code } == [nil, .stopped, .internalError, nil])
     #expect(bench.completions.entries.count == 1)
   }

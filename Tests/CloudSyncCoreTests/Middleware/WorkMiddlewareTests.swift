@@ -72,7 +72,7 @@ struct WorkMiddlewareTests {
     #expect(bench.handler.modifyCalls.last?.names == ["a", "b"])
   }
 
-  @Test("A request whose answer was lost is asked for as retryWork")
+  @Test("A request whose response was lost is asked for as retryWork")
   func retryWork() throws {
     let bench = SessionHarness(
       script: .init(modify: { operation, number in
@@ -117,7 +117,7 @@ struct WorkMiddlewareTests {
     #expect(bench.failures.entries.last?.error.code == .cancelled)
   }
 
-  @Test("stop and an answer that comes in time cancel nothing")
+  @Test("stop and a response that comes in time cancel nothing")
   func doesNotCancel() throws {
     let bench = SessionHarness(script: slow)
     bench.start()

@@ -85,7 +85,7 @@ extension DataLossTests {
     #expect(bench.cloud.modifications.count == 2)
   }
 
-  @Test("An answer to an old epoch says nothing about the new one")
+  @Test("A response to an old epoch says nothing about the new one")
   func resetDuringZoneCreation() throws {
     let bench = CloudHarness { number, _ in number == 0 ? .delay(.seconds(10)) : nil }
     bench.start()

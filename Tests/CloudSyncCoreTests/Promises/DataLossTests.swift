@@ -229,7 +229,7 @@ struct DataLossTests {
     #expect(bench.cloud.modifications.map(\.itemCount) == [10, 3])
   }
 
-  @Test("A conflict that is the answer to a whole request loses none of its items")
+  @Test("A conflict that is the response to a whole request loses none of its items")
   func conflictOfWholeRequest() throws {
     let bench = CloudHarness { number, _ in number == 2 ? .failure(.serverRecordChanged) : nil }
     bench.cloud.save(.note("old", 0))

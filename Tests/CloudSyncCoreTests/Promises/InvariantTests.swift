@@ -86,7 +86,7 @@ struct InvariantTests {
   }
 
   @Test(
-    "No edit is stored twice unless its first answer was lost",
+    "No edit is stored twice unless its first response was lost",
     arguments: seeds
   )
   func onlyOnce(seed: UInt64) throws {
@@ -109,7 +109,7 @@ struct InvariantTests {
   }
 
   @Test(
-    "A request whose answer was lost is the next one again, with the same token",
+    "A request whose response was lost is the next one again, with the same token",
     arguments: seeds
   )
   func unchangedRepeats(seed: UInt64) throws {

@@ -32,7 +32,7 @@ struct RetryAndWaitTests {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("An answer that comes while the session is stopped is taken, once")
+  @Test("A response that comes while the session is stopped is taken, once")
   func answerWhileStopped() throws {
     let bench = Self.slowBench()
     bench.start()
@@ -168,7 +168,7 @@ struct RetryAndWaitTests {
     #expect(bench.handler.calls.count == 5)
   }
 
-  @Test("An answer that comes after its deadline is not taken for that of the next attempt")
+  @Test("A response that comes after its deadline is not taken for that of the next attempt")
   func staleAnswer() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in

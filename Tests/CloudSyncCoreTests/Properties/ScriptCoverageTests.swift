@@ -23,7 +23,7 @@ struct ScriptCoverageTests {
     "verdict deleted", "verdict lookUp", "verdict park", "verdict parkForQuota", "verdict recreate",
     "verdict resolved", "verdict saved", "verdict stay",
     // What is waited for.
-    "waits as the server asks", "waits for lostAnswer", "waits for network", "waits for service",
+    "waits as the server asks", "waits for lostResponse", "waits for network", "waits for service",
     "waits for transient",
     // Why a session halts, how operations end, and what is handed back.
     "ends as cancelled", "ends as changeTokenExpired", "ends as invalidArguments", "ends as reset",

@@ -76,7 +76,7 @@ struct RecordTimestampTests {
   }
 
   @Test(
-    "5. An answer with an asset that was lost: what the cloud has, wherever its file lies, is saved"
+    "5. A response with an asset that was lost: what the cloud has, wherever its file lies, is saved"
   )
   func asset() {
     let digest = RecordFixtures.asset
@@ -99,7 +99,7 @@ struct RecordTimestampTests {
     let mine = Asset(sha256: digest.sha256, byteCount: digest.byteCount, location: "/here")
     let theirs = Asset(sha256: digest.sha256, byteCount: digest.byteCount, location: "/cloud")
     var script = ScriptedHandler.Script()
-    // The first answer is lost after the cloud has saved the record: it refuses the second one.
+    // The first response is lost after the cloud has saved the record: it refuses the second one.
     script.modify = { operation, number in
       guard number > 0 else { return .failure(.serverResponseLost) }
       var server = operation.records[0].withChangeTag("server")

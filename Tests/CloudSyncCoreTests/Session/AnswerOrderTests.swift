@@ -2,9 +2,9 @@ import CloudSyncCore
 import CloudSyncTestSupport
 import Testing
 
-@Suite("The order of answers")
+@Suite("The order of responses")
 struct AnswerOrderTests {
-  @Test("A fetch takes its turn between two attempts of a request whose answer was lost")
+  @Test("A fetch takes its turn between two attempts of a request whose response was lost")
   func fetchBetweenAttempts() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in

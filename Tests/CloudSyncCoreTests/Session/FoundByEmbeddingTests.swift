@@ -247,7 +247,7 @@ struct FoundByEmbeddingTests {
   // MARK: Items that are left out
 
   @Test(
-    "An item that an answer leaves out, or says nothing of its own about, is charged where others are done",
+    "An item that a response leaves out, or says nothing of its own about, is charged where others are done",
     arguments: [nil, SyncError.Code.batchRequestFailed]
   )
   func leftOutItem(code: SyncError.Code?) throws {

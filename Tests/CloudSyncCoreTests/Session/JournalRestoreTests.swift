@@ -114,7 +114,7 @@ struct JournalRestoreTests {
     { session, _ in session.fetch(FetchOperation(startingOver: true)) },
   ]
 
-  /// A cloud that is slow, loses an answer, is busy, and never answers one call.
+  /// A cloud that is slow, loses a response, is busy, and never answers one call.
   private static func cloud(in world: VirtualEnvironment) -> StubCloud {
     var options = StubCloud.Options()
     options.delay = .milliseconds(300)

@@ -112,8 +112,8 @@ struct SessionBasicsTests {
     #expect(bench.completions.entries.count == 1)
   }
 
-  @Test("An answer that is lost is asked for again with the same request and token")
-  func lostAnswer() throws {
+  @Test("A response that is lost is asked for again with the same request and token")
+  func lostResponse() throws {
     var script = ScriptedHandler.Script()
     script.modify = { operation, number in
       number == 0 ? .never : .success(ScriptedHandler.allSaved(operation))

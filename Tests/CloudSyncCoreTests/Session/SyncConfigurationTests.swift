@@ -31,6 +31,7 @@ struct SyncConfigurationTests {
     Mistake("longestWait") { $0.longestWait = .milliseconds(999) },
     Mistake("conflictBudget") { $0.conflictBudget = -1 },
     Mistake("failureBudget") { $0.failureBudget = -1 },
+    Mistake("lostResponseBudget") { $0.lostResponseBudget = 0 },
     Mistake("zoneBudget") { $0.zoneBudget = 0 },
     Mistake("parkingBudget") { $0.parkingBudget = 0 },
     Mistake("stuckTokenBudget") { $0.stuckTokenBudget = 0 },

@@ -46,7 +46,7 @@ struct TornJournalTests {
     #expect(frames.count > 12)
     var start = frames[0].count
     for (index, frame) in frames.enumerated().dropFirst() {
-      for length in stride(from: 0, to: frame.count, by: SuiteSize.count(3, long: 1)) {
+      for length in SuiteSize.some((frame.count + 2) / 3, of: Array(0..<frame.count)) {
         for tail in Self.tails {
           let bytes = whole.prefix(start + length) + tail.bytes
           let label = "\(tail.name) after \(length) bytes of frame \(index)"

@@ -13,7 +13,7 @@ struct LostResponsesTests {
     let zone = ZoneID(name: "Notes")
     let cloud = LocalCloud(now: { world.now })
     var plan = FaultPlan.none
-    plan[.answerLost] = .init(1, in: 2)
+    plan[.responseLost] = .init(1, in: 2)
 
     let databases = [try DatabaseFile(path: ":memory:"), try DatabaseFile(path: ":memory:")]
     var engines: [SyncEngine] = []

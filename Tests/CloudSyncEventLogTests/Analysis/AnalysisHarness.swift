@@ -12,7 +12,7 @@ import Foundation
 ///
 /// Operations: 1 saves `a b c` and meets a network failure; 2 saves `d` and meets a conflict with a
 /// record of the tag `server`; 3 saves `e`, which is refused and dropped later, and `f`; 4 saves
-/// `g h i j` and is too large; 5 saves `k`, whose answer is lost; 6 fetches two pages, the first
+/// `g h i j` and is too large; 5 saves `k`, whose response is lost; 6 fetches two pages, the first
 /// with `x y`, the second with `d` and the deletion of `z`; 7 and 8, queued while the session is
 /// stopped, both edit `a`; 9 deletes `b` and is cancelled before it is sent.
 enum AnalysisHarness {

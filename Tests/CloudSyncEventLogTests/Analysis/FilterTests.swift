@@ -33,7 +33,7 @@ struct LogFilterTests {
     #expect(try names(["--code", "9999"], log).isEmpty)
   }
 
-  @Test("A record's events are also the requests that carry it and their answers")
+  @Test("A record's events are also the requests that carry it and their responses")
   func record() throws {
     let log = try AnalysisHarness.log()
     #expect(

@@ -32,7 +32,7 @@ struct RecordHistoryTests {
     #expect(try kinds("j", log) == [.queued, .sent, .split, .sent, .saved, .completed])
     #expect(
       try kinds("k", log) == [
-        .queued, .sent, .answerLost, .repeated, .saved, .completed,
+        .queued, .sent, .responseLost, .repeated, .saved, .completed,
       ]
     )
     #expect(try kinds("z", log) == [.fetchedDeletion])
@@ -113,7 +113,7 @@ struct OperationHistoryTests {
     )
     #expect(
       try kinds(5, log) == [
-        .queued, .sent, .answerLost, .repeated, .saved, .completed, .announced,
+        .queued, .sent, .responseLost, .repeated, .saved, .completed, .announced,
       ]
     )
     #expect(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudSyncEventLog
 
-/// Sessions that stop because of an answer that reports success.
+/// Sessions that stop because of a response that reports success.
 @Suite("Halts by successful answers")
 struct SilentHaltTests {
   /// A fetch whose token never advances although more is to come.

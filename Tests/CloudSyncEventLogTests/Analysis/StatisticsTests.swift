@@ -31,7 +31,7 @@ struct LogStatisticsTests {
     #expect(counts(statistics.halts) == ["stopped 1"])
     #expect(counts(statistics.failedOperations) == ["cancelled 1"])
     #expect(statistics.splits == 1 && statistics.conflicts == 1)
-    #expect(statistics.lostAnswers == 1 && statistics.ignoredAnswers == 0)
+    #expect(statistics.lostResponses == 1 && statistics.ignoredAnswers == 0)
     #expect(statistics.savedRecords == 11 && statistics.deletedRecords == 0)
     #expect(statistics.parkedRecords == 1)
     #expect(statistics.fetchedRecords == 4 && statistics.fetchedPages == 2)
@@ -108,13 +108,13 @@ struct LogStatisticsTests {
     let retries = try AnalysisHarness.all(log).count { $0.record.event.name == "retry" }
     #expect(statistics.retries.reduce(0) { $0 + $1.count } <= retries)
     #expect(statistics.retries.contains { $0.name == "networkFailure" })
-    #expect(statistics.lostAnswers > 0)
+    #expect(statistics.lostResponses > 0)
     #expect(statistics.splits > 0 && statistics.parkedRecords > 0)
     #expect(statistics.modifications.count == 21 && statistics.openOperations == 0)
     #expect(statistics.render().contains("95th percentile"))
   }
 
-  @Test("The same answer is the same JSON, which reads back")
+  @Test("The same response is the same JSON, which reads back")
   func json() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -87,7 +87,7 @@ struct FixtureTests {
     try Data(written.joined(separator: "\n").utf8).write(to: documentation)
   }
 
-  /// The line of a kind that shows most: an answer that a middleware changed, and what it became.
+  /// The line of a kind that shows most: a response that a middleware changed, and what it became.
   private static func example(of kind: String, in lines: [[UInt8]]) -> [UInt8]? {
     let all = lines.filter { SmallLog.kind($0) == kind }
     let words = ["input": "\"workFailure\"", "event": "\"retry\"", "effect": "\"call\""]

@@ -127,19 +127,30 @@ struct PrivacyTests {
     let pattern =
       /SyncError\(\s*\.\w+,\s*"((?:[^"\\]|\\\((?:[^()"]|\([^()]*\)|"[^"]*")*\))*)"(?:\s*\+\s*"((?:[^"\\]|\\\((?:[^()"]|\([^()]*\)|"[^"]*")*\))*)")?/
     let interpolation = /\\\((?:[^()"]|\([^()]*\)|"[^"]*")*\)/
-    var count = 0
+    var (count, assignments) = (0, 0)
     for case let name as String in files where name.hasSuffix(".swift") {
       let source = try String(contentsOf: core.appendingPathComponent(name), encoding: .utf8)
+      let assigned = /(?:message|reason) = "((?:[^"\\]|\\\((?:[^()"]|\([^()]*\)|"[^"]*")*\))*)"/
+      for match in source.matches(of: assigned) {
+        let message = match.1.replacing(interpolation, with: "7")
+        if message.isEmpty || message == "7" { continue }
+        assignments += 1
+        #expect(
+          LibraryMessages.contain("\(message)"),
+          "\(name): add “\(match.1)” to Errors/LibraryMessages.swift"
+        )
+      }
       for match in source.matches(of: pattern) {
         let text = "\(match.1)\(match.2 ?? "")"
         let message = text.replacing(interpolation, with: "7")
         count += 1
         #expect(
-          LibraryMessages.contain(message),
+          LibraryMessages.contain("\(message)"),
           "\(name): add “\(text)” to Errors/LibraryMessages.swift"
         )
       }
     }
     #expect(count > 15)
+    #expect(assignments > 2)
   }
 }

@@ -243,7 +243,8 @@ def main():
 
 
 def shoot(browser, address, arguments):
-    for scheme, width in (("light", 1440), ("dark", 1440), ("light", 600)):
+    for scheme, width in (
+            ("light", 1440), ("dark", 1440), ("light", 600), ("light", 390), ("dark", 390)):
         page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme=scheme)
         page.goto(address)
         page.locator("#list").focus()
@@ -254,7 +255,7 @@ def shoot(browser, address, arguments):
             page.keyboard.press("Enter")
         page.evaluate("scrollTo(0, 0)")
         page.wait_for_timeout(500)
-        name = scheme if width > 1000 else "narrow"
+        name = scheme if width > 1000 else "narrow" if width > 500 else f"phone-{scheme}"
         page.screenshot(path=f"{arguments.shots}{name}.png", full_page=width < 1000)
         page.close()
 

@@ -14,7 +14,7 @@ struct ConfigurationLiteralsTests {
     changed.longestWait = .seconds(70)
     changed.conflictBudget = 7
     changed.failureBudget = 7
-    changed.lostAnswerBudget = 7
+    changed.lostResponseBudget = 7
     changed.refusedItems = .handBack
     changed.zoneBudget = 7
     changed.parkingBudget = 7

@@ -7,7 +7,7 @@ import Testing
 @Suite("SessionScript.shortened")
 struct ShorteningTests {
   @Test(
-    "A run that halts after many irrelevant edits is cut down to the call, the edit, the answer"
+    "A run that halts after many irrelevant edits is cut down to the call, the edit, the response"
   )
   func halting() throws {
     let script = try SessionScript(ScriptHarness.haltingLog())

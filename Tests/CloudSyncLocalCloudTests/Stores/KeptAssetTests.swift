@@ -126,6 +126,38 @@ struct KeptAssetTests {
     #expect(try cloud.hasKeptAssets(of: CloudWorld.alice))
   }
 
+  @Test(
+    "A file that was cut short is made whole by the next save, one with other bytes if it is asked for"
+  )
+  func damaged() throws {
+    let cloud = LocalCloud(store: MemoryStore(), assetFolder: folder + "/cloud")
+    let connection = cloud.connect(
+      device: "phone",
+      account: CloudWorld.alice,
+      zoneID: CloudWorld.zoneID
+    )
+    let device = Device(connection: connection, world: try CloudWorld())
+    _ = try device.createZone().get()
+    let bytes: [UInt8] = [1, 2, 3]
+    let asset = try asset(bytes)
+    let saved = try device.save(device.note("a", ["file": .asset(asset)]))
+    guard case .asset(let kept)? = saved[0]["file"] else {
+      Issue.record("\(saved)")
+      return
+    }
+    let file = URL(fileURLWithPath: kept.location)
+    try Data([1]).write(to: file)
+    #expect(try cloud.missingAssets(of: CloudWorld.alice).map(\.byteCount) == [3])
+    try device.save(device.note("b", ["file": .asset(asset)]))
+    #expect(try Data(contentsOf: file) == Data(bytes))
+
+    try Data([1, 2, 4]).write(to: file)
+    #expect(try cloud.missingAssets(of: CloudWorld.alice).map(\.byteCount) == [3])
+    _ = try cloud.keepAsset(bytes: bytes, account: CloudWorld.alice, replacing: true)
+    #expect(try Data(contentsOf: file) == Data(bytes))
+    #expect(try cloud.missingAssets(of: CloudWorld.alice).isEmpty)
+  }
+
   @Test("4. A file of several pieces is copied whole")
   func large() throws {
     let bytes = (0..<200_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }

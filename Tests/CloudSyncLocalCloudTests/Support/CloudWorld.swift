@@ -2,7 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncTestSupport
 
-/// A local cloud with a clock of its own, and devices that wait for their answers.
+/// A local cloud with a clock of its own, and devices that wait for their responses.
 final class CloudWorld: Sendable {
   static let alice = AccountIdentity("alice")
   static let bob = AccountIdentity("bob")
@@ -120,7 +120,7 @@ struct Device: Sendable {
     body { answer in answers.withLock { $0.append(answer) } }
     let all = answers.withLock { $0 }
     return all.count == 1
-      ? all[0] : .failure(SyncError(.invalidAnswer, "there were \(all.count) answers"))
+      ? all[0] : .failure(SyncError(.invalidResponse, "there were \(all.count) answers"))
   }
 
   func createZone(_ zoneID: ZoneID? = nil) -> Result<Bool, SyncError> {

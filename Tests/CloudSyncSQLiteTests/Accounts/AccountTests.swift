@@ -163,7 +163,7 @@ struct AccountTests {
     #expect(mac.errors.withLock { $0 } == [])
   }
 
-  @Test("An answer without a question changes nothing")
+  @Test("A response without a question changes nothing")
   func noQuestion() throws {
     let mac = try AccountHarness(setUp: Self.rows)
     try mac.sync()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Answers that come after something else has become of a row")
 struct LateAnswerTests {
-  /// Loses the first answer to a save.
+  /// Loses the first response to a save.
   private final class ForgetfulHandler: WorkHandler {
     private let handler: any OperationHandler
     private let isForgetting = Locked(true)

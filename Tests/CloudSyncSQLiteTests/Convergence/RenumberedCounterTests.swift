@@ -9,9 +9,9 @@ struct RenumberedCounterTests {
   /// A row that the database gave another key to has its number in a record of which it has pending edits: as far as it
   /// knows another file has written that.
   @Test(
-    "What was added is counted once when its answer is lost, and the database takes another number"
+    "What was added is counted once when its response is lost, and the database takes another number"
   )
-  func lostAnswer() throws {
+  func lostResponse() throws {
     var options = SyncEngineOptions()
     options.defaultTable.merging.columns["n"] = .counter
     let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER DEFAULT 0)"
@@ -113,7 +113,7 @@ struct RenumberedCounterTests {
   }
 
   @Test(
-    "An answer that comes after the number has changed tells that no more is to be sent than came after it"
+    "A response that comes after the number has changed tells that no more is to be sent than came after it"
   )
   func lateAnswer() {
     let rules = rules(writer: 2)
@@ -134,7 +134,7 @@ struct RenumberedCounterTests {
     #expect(whole.isDirty == false)
   }
 
-  @Test("What was sent under both numbers, each with a lost answer, is counted once")
+  @Test("What was sent under both numbers, each with a lost response, is counted once")
   func bothNumbers() {
     let rules = rules(writer: 2)
     var state = renumbered()
@@ -166,7 +166,7 @@ struct RenumberedCounterTests {
     #expect(state.row?.value(of: "n") == .int64(3))
   }
 
-  @Test("The new number is one's own, should its first answer be lost")
+  @Test("The new number is one's own, should its first response be lost")
   func newNumber() {
     let rules = rules(writer: 2)
     var state = renumbered()
@@ -183,7 +183,7 @@ private final class Losses: Sendable {
   let count = Locked(0)
 }
 
-/// Loses the answers to saves of rows.
+/// Loses the responses to saves of rows.
 private struct LosingHandler: WorkHandler {
   let base: any OperationHandler
   let losses: Losses

@@ -41,7 +41,7 @@ struct UnseenRowTests {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2), ('c', 'C', 3)")
     try bench.sync(mac, phone)
-    // The answer joins the pages that are stored together.
+    // The response joins the pages that are stored together.
     bench.cloud.options.pageSize = 1
     try phone.execute("UPDATE notes SET stars = 9 WHERE id = 'a'")
     mac.engine.stop()

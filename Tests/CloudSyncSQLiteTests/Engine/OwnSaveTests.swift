@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Saves of a session that hands refused items back, as an engine's does")
 struct OwnSaveTests {
-  /// The engine has not taken the first answer, because it was told of another zone meanwhile: its second edit clears
+  /// The engine has not taken the first response, because it was told of another zone meanwhile: its second edit clears
   /// nothing, since it knows of no record.
   @Test("An edit that does not know of the session's own save meets it as a conflict")
   func conflict() throws {

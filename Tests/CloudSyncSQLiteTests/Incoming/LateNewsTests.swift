@@ -168,7 +168,7 @@ private final class Way: Sendable {
     var holdsPages = false
     /// Whether pages are held that begin a fetch of everything.
     var holdsFullPages = false
-    /// The answers that have not arrived.
+    /// The responses that have not arrived.
     var held: [@Sendable () -> Void] = []
   }
   let state = Locked(State())

@@ -125,6 +125,18 @@ struct UnfetchedRecordTests {
     #expect(try bench.unclean(phone) == [] && phone.failures == [])
   }
 
+  @Test("A comparison says of such a record that it cannot be read, not that it is gone")
+  func compared() async throws {
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
+    try bench.sync(mac, phone)
+    names.withLock { $0 = ["a:notes"] }
+    phone.engine.stop()
+    let differences = try await phone.engine.verify().differences
+
+    #expect(differences.map(\.recordName) == ["a:notes"])
+    #expect(differences.first?.reason.hasPrefix("the cloud has the row and cannot give it") == true)
+  }
+
   /// The name of a record does not tell a key that is so long: each of its characters takes nine bytes there.
   private static let long = String(repeating: "鍵", count: 30)
 

@@ -101,7 +101,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       if refusals < 1 {
         events.append(.conflict(tag: "\(number)", over: known, version, now: 0))
       }
-      // A page has overtaken the answer.
+      // A page has overtaken the response.
       let other = known == nil ? "former" : nil
       events.append(.conflict(tag: "\(number)", over: other, version, now: 0))
     }
@@ -109,7 +109,7 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
     if let row = state.row {
       let known = state.known?.tag
       events.append(.saved(tag: known == "own" ? "own again" : "own", over: known, row))
-      // A page has overtaken the answer.
+      // A page has overtaken the response.
       events.append(.saved(tag: "overtaken", over: known == nil ? "former" : nil, row))
     }
     return events
@@ -178,12 +178,12 @@ struct SmallWorld: Sendable, CustomTestStringConvertible {
       return fault(of: version, tag: tag, in: next)
     case .absent(let former):
       if former == state.known?.tag { return fault(of: state, .vanished, next, actions) }
-      return next == state ? nil : "an answer counts that a page has overtaken"
+      return next == state ? nil : "a response counts that a page has overtaken"
     case .vanished, .zoneReplaced:
       return next.known == nil || state.known == nil ? nil : "the record is still said to be there"
     case .saved(_, let former, let version):
       if former != state.known?.tag {
-        return next == state ? nil : "an answer counts that a page has overtaken"
+        return next == state ? nil : "a response counts that a page has overtaken"
       }
       return next.isDirty == (version.clock != next.row?.clock) ? nil : "saved, and not clean"
     default: return nil

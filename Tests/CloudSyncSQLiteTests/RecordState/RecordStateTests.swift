@@ -70,9 +70,9 @@ struct RecordStateTests {
   }
 
   @Test(
-    "An own edit whose answer was lost is no conflict: the later edit stays, whatever the policy"
+    "An own edit whose response was lost is no conflict: the later edit stays, whatever the policy"
   )
-  func lostAnswers() {
+  func lostResponses() {
     for policy in [MergePolicy.server, .maximum, .setUnion, .newest] {
       let rules = rules(policy)
       var state = edited(rules, from: .string("[1]"), to: .string("[1,9]"))
@@ -160,7 +160,7 @@ struct RecordStateTests {
 
   // MARK: Counters
 
-  @Test("Additions of two devices add up, with a lost answer as well")
+  @Test("Additions of two devices add up, with a lost response as well")
   func counters() {
     let mine = rules(.counter)
     let theirs = RowRules(writer: 2, policy: mine.policy)
@@ -172,7 +172,7 @@ struct RecordStateTests {
     guard let sent = other.row, let own = state.row else { return }
     _ = state.reduce(.conflict(tag: "2", over: "1", sent, now: 0), rules: mine)
     #expect(state.row?.value(of: "c") == .int64(12))
-    // The own share comes back, of an answer that was lost.
+    // The own share comes back, of a response that was lost.
     var joined = other
     _ = joined.reduce(.has(tag: "3", own), rules: theirs)
     _ = state.reduce(.has(tag: "4", joined.row ?? own), rules: mine)
@@ -246,7 +246,7 @@ struct RecordStateTests {
     #expect(state.isSendable(at: 0))
   }
 
-  @Test("An answer that a page has overtaken is dropped: what the page told is no older")
+  @Test("A response that a page has overtaken is dropped: what the page told is no older")
   func overtakenSave() {
     let rules = rules()
     var state = edited(rules, from: .int64(1), to: .int64(2))

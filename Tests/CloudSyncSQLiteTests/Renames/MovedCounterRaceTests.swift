@@ -3,7 +3,7 @@ import CloudSyncSQLite
 import CloudSyncSimulator
 import Testing
 
-/// A device gives a row another key, and its requests reach the cloud one by one, or their answers get lost.
+/// A device gives a row another key, and its requests reach the cloud one by one, or their responses get lost.
 @Suite("Counters of rows that get other keys while requests are on their way")
 struct MovedCounterRaceTests {
   private static let schema = "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, u TEXT, n INTEGER)"
@@ -42,8 +42,8 @@ struct MovedCounterRaceTests {
     for device in [mac, phone] { #expect(try bench.unclean(device) == [], "\(device.name)") }
   }
 
-  @Test("What was added before the key changed is counted once, though its answer was lost")
-  func lostAnswer() throws {
+  @Test("What was added before the key changed is counted once, though its response was lost")
+  func lostResponse() throws {
     let bench = try bench()
     let (harness, mac, phone, line) = bench
     try mac.execute("UPDATE p SET n = n + 2", at: Self.start + 1_000)

@@ -12,7 +12,7 @@ struct RowFilterAnswerTests {
     """
 
   @Test(
-    "An answer that does not count leaves no row pending that stays here; the next fetch tells what the cloud has"
+    "A response that does not count leaves no row pending that stays here; the next fetch tells what the cloud has"
   )
   func droppedAnswer() throws {
     let bench = SyncHarness()
@@ -33,7 +33,7 @@ struct RowFilterAnswerTests {
     try mac.execute("UPDATE lists SET private = 1", at: 2)
     mac.engine.sendChanges()
     bench.world.advance(by: .seconds(5))
-    // They are on their way when everything is fetched anew, without them: whatever the answer says may be older.
+    // They are on their way when everything is fetched anew, without them: whatever the response says may be older.
     try bench.cloud.expireTokens(bench.zoneID, account: AccountIdentity("owner"))
     mac.engine.fetchChanges()
     bench.world.advance(by: .seconds(20))

@@ -52,7 +52,7 @@ struct RowFilterRandomTests {
     }
   }
 
-  /// What else may happen to a device: it syncs, its app is launched again, its answers are lost, or the zone is.
+  /// What else may happen to a device: it syncs, its app is launched again, its responses are lost, or the zone is.
   private func happen(
     to device: SyncHarness.Device,
     in bench: SyncHarness,

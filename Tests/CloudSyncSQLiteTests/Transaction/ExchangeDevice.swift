@@ -104,8 +104,8 @@ struct ExchangeDevice {
     for row in batch { answers.append((row, cloud.save(row.record))) }
   }
 
-  /// The answer is lost; what was sent may be there.
-  mutating func loseAnswer() { answers = [] }
+  /// The response is lost; what was sent may be there.
+  mutating func loseResponse() { answers = [] }
 
   /// The process is killed: nothing is left but the file.
   mutating func crash() { answers = [] }
@@ -135,7 +135,7 @@ struct ExchangeDevice {
   }
 
   mutating func fetch(from cloud: ExchangeCloud, limit: Int) throws {
-    // An answer that a page overtakes is dropped: its rows are still dirty.
+    // A response that a page overtakes is dropped: its rows are still dirty.
     answers = []
     guard let page = cloud.page(after: token, limit: limit) else {
       token = nil

@@ -88,7 +88,7 @@ struct ExchangeWorld {
     case 44..<66: try devices[device].send(to: &cloud, limit: 1 + generator.below(3))
     case 66..<80: try devices[device].deliver(from: cloud)
     case 80..<94: try devices[device].fetch(from: cloud, limit: 1 + generator.below(3))
-    case 94..<96: devices[device].loseAnswer()
+    case 94..<96: devices[device].loseResponse()
     case 96: cloud.expireTokens()
     case 97:
       if losesZones { cloud.loseZone() }

@@ -169,7 +169,7 @@ struct LostZoneTests {
     #expect(try bench.cloudNames() == ["n:notes"])
   }
 
-  @Test("An erasure is over when the zone tells of it, although the answer to it was lost")
+  @Test("An erasure is over when the zone tells of it, although the response to it was lost")
   func erasureWithoutAnswer() throws {
     let bench = SyncHarness()
     let decision = options { $0 == .purged ? .deleteLocalData : .wait }

@@ -65,7 +65,7 @@ struct UntoldZoneTests {
     #expect(try mac.lines("SELECT id FROM notes") == ["'p'"])
   }
 
-  @Test("An answer that tells of another zone says nothing of rows that were saved before it")
+  @Test("A response that tells of another zone says nothing of rows that were saved before it")
   func toldByAnswer() throws {
     let bench = SyncHarness()
     let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)"

@@ -126,7 +126,7 @@ struct AppleProfileTests {
       ]
     )
     transport.onRequest { _, _ in nil }
-    // The answer above brought no token, so that the one that was stored is the next.
+    // The response above brought no token, so that the one that was stored is the next.
     _ = try await phone.modify([note("a", ["file": .asset(file)])], token: 2).get()
     #expect(transfers.requests.count { $0.method == "POST" } == 2)
   }

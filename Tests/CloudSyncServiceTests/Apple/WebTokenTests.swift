@@ -165,7 +165,7 @@ struct WebTokenTests {
     #expect(client.signInNeeded == nil)
   }
 
-  @Test("37. A call that is cancelled in flight: its answer is dropped, its token kept")
+  @Test("37. A call that is cancelled in flight: its response is dropped, its token kept")
   func cancelled() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
     let phone = handler(try client(store))
@@ -226,9 +226,9 @@ struct WebTokenTests {
   }
 
   @Test(
-    "38. A lost answer: the stored token is tried once, then 9, the address, and a new sign-in goes on"
+    "38. A lost response: the stored token is tried once, then 9, the address, and a new sign-in goes on"
   )
-  func lostAnswer() async throws {
+  func lostResponse() async throws {
     let store = MemoryTokenStore(apple.signIn("phone"))
     let client = try client(store)
     let published = Locked<[SignInRequest?]>([])

@@ -114,7 +114,7 @@ final class InProcessTransport: HTTPTransport {
   enum Change: Sendable {
     /// The service is not asked.
     case answer(HTTPResponse)
-    /// The service is asked, and its answer changed, or lost.
+    /// The service is asked, and its response changed, or lost.
     case alter(@Sendable (HTTPResponse) throws(HTTPTransportError) -> HTTPResponse)
   }
 

@@ -55,10 +55,10 @@ enum Mutant: String, Sendable, CaseIterable {
   case sendsOldVersion
   /// Saves carry the newest tag that any device was told.
   case ignoresOthers
-  /// Answers go to the next request: a late answer is taken for the present one.
+  /// Answers go to the next request: a late response is taken for the present one.
   case crossesAnswers
-  /// A lost answer is taken for a success.
-  case believesLostAnswer
+  /// A lost response is taken for a success.
+  case believesLostResponse
   /// Every request is sent twice at once.
   case sendsTwice
   /// A repeated request has a new write token.
@@ -110,7 +110,7 @@ enum Mutant: String, Sendable, CaseIterable {
   /// How many seeds may pass before one finds it.
   var patience: Int {
     switch self {
-    case .believesLostAnswer, .hidesItemFailures, .dropsRetriedItem, .keepsExpiredToken,
+    case .believesLostResponse, .hidesItemFailures, .dropsRetriedItem, .keepsExpiredToken,
       .mixesAccounts, .abandonsZone, .shortensRepeats, .forgetsFreezing, .renamesRepeats,
       .neverParks, .neverParts, .waitsByWallClock, .staysOutsideGate:
       20

@@ -117,7 +117,7 @@ struct MutantHandler: WorkHandler {
   ) -> Result<SyncWork.Result, SyncError> {
     switch (work, result) {
     case (.modify(let operation), .failure(let error)):
-      if mutant == .believesLostAnswer, error.code == .serverResponseLost {
+      if mutant == .believesLostResponse, error.code == .serverResponseLost {
         return .success(
           .modify(
             .init(

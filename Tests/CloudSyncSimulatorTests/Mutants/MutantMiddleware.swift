@@ -112,7 +112,7 @@ extension Mutant: SimulationMutation {
     var changed = base
     switch self {
     case .neverParks: changed.failureBudget = 1_000_000
-    case .neverParts: changed.lostAnswerBudget = 1_000_000
+    case .neverParts: changed.lostResponseBudget = 1_000_000
     default: break
     }
     return changed

@@ -90,7 +90,7 @@ struct MovedCloudTests {
       #expect(begun.code == 3 && begun.output.contains("parked 2"), "\(begun)")
       #expect(
         begun.errors.contains(
-          "lacked 2 large values, and has 0 of them from this copy again; 2 are in none"
+          "lacked 2 large values or had them damaged, and has 0 of them from this copy again; 2 are in none"
         ),
         "\(begun)"
       )

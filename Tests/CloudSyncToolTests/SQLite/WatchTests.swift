@@ -91,6 +91,35 @@ struct WatchTests {
   }
 
   /// It takes as long as a connection waits for another.
+  @Test("A watch ends when its database is replaced: what it would write nobody would see")
+  func replacedDatabase() throws {
+    try ToolHarness.run { bench in
+      try bench.sql("a.db", "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "SELECT 1")
+      try bench.sql("b.db", "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "SELECT 1")
+      var errors = ""
+      let console = Console(
+        output: { _ in
+          // The summary of the run before the watch.
+          do {
+            try FileManager.default.removeItem(atPath: bench.path("a.db"))
+            try FileManager.default.moveItem(atPath: bench.path("b.db"), toPath: bench.path("a.db"))
+          } catch { Issue.record(error) }
+        },
+        errors: { errors += $0 }
+      )
+      let code = Tool.run(
+        with: [
+          "sync", bench.path("a.db"), "--cloud", bench.path("cloud"), "--create", "--all",
+          "--watch",
+        ],
+        console: console
+      )
+
+      #expect(code == 1)
+      #expect(errors.contains("the file was removed or replaced"), "\(errors)")
+    }
+  }
+
   @Test("A watch goes on behind a transaction that takes long", .enabled(if: SuiteSize.isLong))
   func longTransaction() throws {
     let program = try #require(Self.program)

@@ -31,7 +31,7 @@ enum World {
   }
 }
 
-/// A handler that answers at once, or keeps the answer until it is asked for.
+/// A handler that answers at once, or keeps the response until it is asked for.
 final class BenchmarkHandler: OperationHandler, @unchecked Sendable {
   // It is unchecked because every benchmark uses it from one thread at a time.
   let limits: RequestLimits
@@ -53,7 +53,7 @@ final class BenchmarkHandler: OperationHandler, @unchecked Sendable {
     self.answersAtOnce = answersAtOnce
   }
 
-  /// Gives the answer that is waited for.
+  /// Gives the response that is waited for.
   func answerNow() {
     let answer = waiting
     waiting = nil

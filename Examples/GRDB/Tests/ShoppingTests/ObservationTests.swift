@@ -30,7 +30,7 @@ struct ObservationTests {
     #expect(value == ["Bread"])
   }
 
-  @Test("The status of a record can be observed, from the edit to the cloud's answer")
+  @Test("The status of a record can be observed, from the edit to the cloud's response")
   func status() async throws {
     let bench = try ShoppingHarness()
     let phone = try bench.device("phone", .pool)

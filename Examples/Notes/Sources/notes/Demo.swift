@@ -76,7 +76,7 @@ struct Demo {
   private func killPhone() throws(NotesError) {
     Output.line("phone$ notes sync --lose-answers")
     let words = arguments("phone", ["sync", "--lose-answers"])
-    let child = try ChildProcess(words, killedWhenItPrints: "the answer is lost")
+    let child = try ChildProcess(words, killedWhenItPrints: "the response is lost")
     show(child)
     guard child.status == nil else { throw NotesError("the phone ended before it could be killed") }
     Output.line("  (killed)")

@@ -78,7 +78,7 @@ actor FileCloud: AsyncOperationHandler {
       return response
     }
     if losesAnswers {
-      Output.line("cloud: the changes are made, and the answer is lost")
+      Output.line("cloud: the changes are made, and the response is lost")
       try? await Task.sleep(for: .seconds(86_400))
       throw SyncError(.serverResponseLost)
     }

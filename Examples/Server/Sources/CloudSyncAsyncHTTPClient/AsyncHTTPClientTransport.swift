@@ -61,14 +61,35 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     if !request.body.isEmpty { message.body = .bytes(ByteBuffer(bytes: request.body)) }
     // A deadline at the end of time is further away than the clock of connections counts.
     let longest = TimeAmount.hours(24 * 365).nanoseconds
+    let time = min(left, longest)
     do {
-      let response = try await client.execute(
-        message,
-        deadline: .now() + .nanoseconds(min(left, longest))
-      )
-      let body = try await response.body.collect(upTo: largestBody)
-      return Self.response(response, body: body)
+      return try await whole(message, within: time)
     } catch { throw Self.meaning(of: error) }
+  }
+
+  /// A response with its whole body, which the client's own deadline is not for.
+  private func whole(
+    _ message: HTTPClientRequest,
+    within nanoseconds: Int64
+  ) async throws -> HTTPResponse {
+    try await withThrowingTaskGroup(of: HTTPResponse?.self) { group in
+      group.addTask { [client, largestBody] in
+        let response = try await client.execute(
+          message,
+          deadline: .now() + .nanoseconds(nanoseconds)
+        )
+        return Self.response(response, body: try await response.body.collect(upTo: largestBody))
+      }
+      group.addTask {
+        try await Task.sleep(for: .nanoseconds(nanoseconds))
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let response = try await group.next() ?? nil else {
+        throw HTTPTransportError(.sent, "no whole response came before the deadline")
+      }
+      return response
+    }
   }
 
   private static func response(_ response: HTTPClientResponse, body: ByteBuffer) -> HTTPResponse {
@@ -84,6 +105,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
   /// How far the request came.
   private static func meaning(of error: any Error) -> HTTPTransportError {
     switch error {
+    case let error as HTTPTransportError: return error
     case let error as NIOConnectionError:
       let isOffline =
         !error.connectionErrors.isEmpty

@@ -60,7 +60,7 @@ final class BenchClient {
     }
   }
 
-  /// Waits for an answer, and returns its body; any status but 200 is an error.
+  /// Waits for a response, and returns its body; any status but 200 is an error.
   @discardableResult
   func answer() throws -> ArraySlice<UInt8> {
     bytes.removeAll(keepingCapacity: true)

@@ -8,7 +8,7 @@ import Testing
 @Suite("A server that is killed")
 struct CrashTests {
   @Test(
-    "57. Killed before the lock, before the commit and before the answer: every record exactly once",
+    "57. Killed before the lock, before the commit and before the response: every record exactly once",
     arguments: ["beforeLock", "beforeCommit", "afterCommit"]
   )
   func kills(point: String) async throws {

@@ -142,7 +142,7 @@ struct LifeTests {
     }
   }
 
-  /// Asks for one record after the other, without a look at the answers.
+  /// Asks for one record after the other, without a look at the responses.
   private static func create(_ names: [String], by connection: RawConnection, token: String) {
     for name in names {
       let fields = #"{"x":{"value":"1","type":"INT64"}}"#
@@ -153,7 +153,7 @@ struct LifeTests {
     }
   }
 
-  /// The records that were answered: a connection may end between two answers, never within one.
+  /// The records that were answered: a connection may end between two responses, never within one.
   private static func answered(_ names: [String], by connection: RawConnection) -> [String] {
     for (place, name) in names.enumerated() {
       let answer = connection.answer()

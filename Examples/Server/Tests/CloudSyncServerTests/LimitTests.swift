@@ -1,3 +1,6 @@
+import CloudSyncService
+import CloudSyncSession
+import CloudSyncWebServices
 import Foundation
 import Testing
 
@@ -32,6 +35,38 @@ struct LimitTests {
   /// A piece of a body whose length nobody has told.
   private static func chunk(_ text: String) -> [UInt8] {
     Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+  }
+
+  @Test("Files that clients download slowly are in no memory")
+  func slowDownloads() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    try Self.makeZone(server, token)
+    let file = server.folder.path("file")
+    let bytes = Data(repeating: 0x61, count: 20_000_000)
+    try bytes.write(to: URL(fileURLWithPath: file))
+    let digest = Data(MemoryTokens.digest(of: String(decoding: bytes, as: UTF8.self)))
+    let asset = Asset(sha256: digest, byteCount: Int64(bytes.count), location: file)
+    let zone = ZoneID(name: "Notes")
+    let handler = WebServicesOperationHandler(
+      client: try server.client(token),
+      zoneID: zone,
+      assets: AssetCache(folder: server.folder.path("cache"))
+    )
+    let recordID = RecordID(name: "a", zoneID: zone)
+    let edit = Record(recordType: "Note", recordID: recordID, fields: ["file": .asset(asset)])
+    _ = try await handler.modify([edit], token: 1).get()
+    let page = try server.post("changes/zone", "{\"zones\":[{\(Self.zone)}]}", token: token).body
+    let start = try #require(page.firstRange(of: #""downloadURL":""#)?.upperBound)
+    let path = String(page[start...].prefix { $0 != "\"" })
+    let before = try Self.mostMemory(of: server.process)
+
+    // They ask, and read nothing.
+    let slow = try (0..<40).map { _ in try RawConnection(port: server.port) }
+    for connection in slow { connection.request("GET", path) }
+    #expect(try server.ask("GET", path).body.utf8.count == bytes.count)
+    #expect(try Self.mostMemory(of: server.process) - before < 64_000_000)
+    for connection in slow.prefix(2) { #expect(connection.answer().body.utf8.count == bytes.count) }
   }
 
   @Test("62. A body that is too large, endless or short: 413, 413, closed, and nothing is stored")

@@ -88,6 +88,16 @@ struct TransportTests {
     #expect(server.heads.count == 1)
   }
 
+  @Test("A response that does not end is none at its deadline", arguments: TestTransport.allCases)
+  func endless(transport: TestTransport) async throws {
+    let server = try RawServer(isEndless: true) { "HTTP/1.1 200 OK\r\n\r\n" }
+    let deadline = SyncEnvironment.live.now().adding(.seconds(1))
+    let endless = await send(by: transport, to: server.origin, deadline: deadline)
+    #expect(throws: HTTPTransportError(.sent, "no whole response came before the deadline")) {
+      try endless.get()
+    }
+  }
+
   /// Foundation ends the process where a header is cut: this is what the other transport is for.
   @Test("A response that is cut anywhere is none")
   func cut() async throws {

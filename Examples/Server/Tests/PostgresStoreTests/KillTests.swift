@@ -10,7 +10,7 @@ import Testing
 struct KillTests {
   private static let rounds = 20
 
-  /// The answer of a process to a request, with the token of its round.
+  /// The response of a process to a request, with the token of its round.
   private func modify(
     _ probe: Probe,
     round: Int
@@ -20,7 +20,7 @@ struct KillTests {
     switch try probe.ask(.modify(device: "phone", Client.zoneID, operation, token)) {
     case .modified(let response): return .success(response)
     case .failed(let error): return .failure(error)
-    default: return .failure(SyncError(.invalidAnswer, "another answer"))
+    default: return .failure(SyncError(.invalidResponse, "another response"))
     }
   }
 

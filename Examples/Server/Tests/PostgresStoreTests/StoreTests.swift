@@ -123,7 +123,7 @@ struct StoreTests {
     // Which records go with a deleted one is a question of its own.
     #expect(deletion == 4)
     #expect(try count { _ = try client.fetch(page.changeToken).get() } == 2)
-    // The repeat of a request finds its answer along with the lock.
+    // The repeat of a request finds its response along with the lock.
     #expect(try count { _ = try client.modify(delete: ["a"], token: 500).get() } == 1)
   }
 

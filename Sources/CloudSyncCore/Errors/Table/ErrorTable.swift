@@ -6,7 +6,7 @@
 public enum ErrorTable {
   /// Where an error was found.
   public enum Place: String, Sendable, Hashable, CaseIterable {
-    /// It is the answer to the whole request.
+    /// It is the response to the whole request.
     case request
     /// It belongs to one item inside a partial failure.
     case item

@@ -1,4 +1,4 @@
-/// Maps every answer with an error in it to an event, by ``ErrorTable``.
+/// Maps every response with an error in it to an event, by ``ErrorTable``.
 ///
 /// It asks the app's conflict resolver, and what to do about an expired change token; both answers
 /// are recorded with the event.
@@ -53,7 +53,20 @@ public struct ErrorMiddleware: Middleware {
   ) -> SyncEvent {
     let attempt = flight.attempt
     let found = ErrorTable.disposition(of: error.code, for: flight.mode, in: .request)
+    if flight.isLookup, found.isRetry {
+      // Records that cannot be looked up are sent again with the others, for which they must not stand in the way.
+      return judge(whole: error, flight: flight, context: context)
+    }
     switch found {
+    case .retryTransient where flight.mode == .modify:
+      // Each of its records is charged; out of their budgets the culprit is searched for.
+      let isSpent = context.state.requestedEntries.contains {
+        $0.failures >= context.state.configuration.failureBudget
+      }
+      if isSpent, flight.count > 1 {
+        return .split(attempt, Split(error: error, isTooLarge: false))
+      }
+      return judge(whole: error, flight: flight, context: context)
     case .retryNetwork, .retryService, .retryTransient, .resendUnchanged:
       let isLost = found == .resendUnchanged
       return .retry(
@@ -61,18 +74,13 @@ public struct ErrorMiddleware: Middleware {
         Retry(error: error, wait: error.wait(disposition: found), isLost: isLost)
       )
     case .isolate, .waitForQuota:
-      if error.retryAfter != nil, found == .isolate {
+      if found == .isolate, error.serverWait != nil, context.mayBeAskedToWait {
         return .retry(attempt, Retry(error: error, wait: error.wait(disposition: .retryService)))
       }
       guard flight.count == 1 || found == .waitForQuota else {
         return .split(attempt, Split(error: error, isTooLarge: false))
       }
-      return classify(
-        answers: ItemResults(whole: error),
-        flight: flight,
-        context: context,
-        error: error
-      )
+      return judge(whole: error, flight: flight, context: context)
     case .split: return .split(attempt, Split(error: error, isTooLarge: true))
     case .waitForAccount:
       return .settleItems(
@@ -112,12 +120,7 @@ public struct ErrorMiddleware: Middleware {
       )
     }
     if flight.mode == .modify, flight.count == 1 {
-      return classify(
-        answers: ItemResults(whole: error),
-        flight: flight,
-        context: context,
-        error: error
-      )
+      return judge(whole: error, flight: flight, context: context)
     }
     if flight.mode == .modify {
       return .split(flight.attempt, Split(error: error, isTooLarge: false))
@@ -175,7 +178,7 @@ public struct ErrorMiddleware: Middleware {
       return checked.map { .workSuccess(flight.attempt, .fetch($0)) } ?? event
     default:
       guard result.mode != flight.mode else { return event }
-      let error = SyncError(.invalidAnswer, "a \(flight.mode) was answered as a \(result.mode)")
+      let error = SyncError(.invalidResponse, "a \(flight.mode) was answered as a \(result.mode)")
       return .settleItems(flight.attempt, Settlement(halt: error, error: error))
     }
   }
@@ -209,6 +212,15 @@ public struct ErrorMiddleware: Middleware {
 
   // MARK: Items
 
+  /// Takes an error of the whole request for that of each item.
+  private func judge(
+    whole error: SyncError,
+    flight: Flight,
+    context: MiddlewareContext
+  ) -> SyncEvent {
+    classify(answers: ItemResults(whole: error), flight: flight, context: context, error: error)
+  }
+
   private func classify(
     answers: ItemResults,
     flight: Flight,
@@ -231,5 +243,23 @@ public struct ErrorMiddleware: Middleware {
     }
     return flight.isLookup
       ? .resolveConflict(flight.attempt, settlement) : .settleItems(flight.attempt, settlement)
+  }
+}
+
+extension MiddlewareContext {
+  /// Whether a server that has asked to wait is waited for once more instead of looking for a culprit: every loop has a
+  /// budget.
+  var mayBeAskedToWait: Bool {
+    state.gate.retries[.service] < state.configuration.failureBudget
+  }
+}
+
+extension ErrorDisposition {
+  /// Whether the request is sent again as it was.
+  fileprivate var isRetry: Bool {
+    switch self {
+    case .retryNetwork, .retryService, .retryTransient, .resendUnchanged: true
+    default: false
+    }
   }
 }

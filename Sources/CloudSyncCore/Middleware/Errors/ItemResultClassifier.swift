@@ -1,14 +1,14 @@
-/// Decides about every item of an answer, and about what the answer means for the session.
+/// Decides about every item of a response, and about what the response means for the session.
 struct ItemResultClassifier {
   let resolver: ConflictResolver
   let context: MiddlewareContext
   /// Whether the request had one item only.
   let isAlone: Bool
   let isLookup: Bool
-  /// What nobody is to blame for: nothing moved, and the answer does not say why.
+  /// What nobody is to blame for: nothing moved, and the response does not say why.
   private(set) var unexplainedError: SyncError?
   private var settlement = Settlement()
-  /// Whether every item of the answer says that the cloud cannot be reached or has no time.
+  /// Whether every item of the response says that the cloud cannot be reached or has no time.
   private var isCloudAway = false
   /// The place of the last item that the cloud has done something with, or -1: if there is one, somebody is signed in.
   private var lastDone = -1
@@ -68,7 +68,8 @@ struct ItemResultClassifier {
 
   private func isAway(answer: ItemResults.Answer) -> Bool {
     guard case .failed(let error) = answer else { return false }
-    switch ErrorTable.disposition(of: error.code, for: .modify, in: .item) {
+    let kind: OperationMode = isLookup ? .fetch : .modify
+    switch ErrorTable.disposition(of: error.code, for: kind, in: .item) {
     case .retryNetwork, .retryService: return true
     default: return false
     }
@@ -76,18 +77,21 @@ struct ItemResultClassifier {
 
   /// Nothing moved and nobody is to blame.
   ///
-  /// A server that asks to wait is enough of an explanation. Otherwise the culprit is searched for
+  /// A server that asks to wait is enough of an explanation, unless it does so again and again. Otherwise the culprit is searched for
   /// among several items, and a single one is charged, so that it cannot go on for ever.
   private mutating func explain(
     _ entries: [PendingChange],
     answers: ItemResults,
     error: SyncError?
   ) {
-    if settlement.wait?.serverNanoseconds != nil { return }
+    if settlement.wait?.serverNanoseconds != nil, context.mayBeAskedToWait { return }
     countEverything(entries: entries, answers: answers, error: error)
     if !isAlone, !isLookup {
-      unexplainedError =
-        error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+      var culprit =
+        error ?? SyncError(.invalidResponse, "the response says nothing about the request")
+      culprit.retryAfterNanoseconds =
+        settlement.wait?.serverNanoseconds ?? culprit.retryAfterNanoseconds
+      unexplainedError = culprit
     }
   }
 
@@ -97,7 +101,8 @@ struct ItemResultClassifier {
     answers: ItemResults,
     error: SyncError?
   ) {
-    let silence = error ?? SyncError(.invalidAnswer, "the answer says nothing about the request")
+    let silence =
+      error ?? SyncError(.invalidResponse, "the response says nothing about the request")
     settlement.verdicts = entries.map { entry in
       if case .failed(let own) = answers[entry.recordID] { return .again(own, counted: true) }
       return .again(silence, counted: true)
@@ -114,14 +119,14 @@ struct ItemResultClassifier {
     }
   }
 
-  /// An item of which the answer says nothing, or not why it was left alone.
+  /// An item of which the response says nothing, or not why it was left alone.
   ///
   /// Where the cloud has done something with an item behind it, that is this item's own trouble: it is charged, and
-  /// must not hold back the others' completions for ever. An answer may also end in the middle of the request; what is
+  /// must not hold back the others' completions for ever. A response may also end in the middle of the request; what is
   /// behind is sent again, and comes to the front.
   private func leftOut(_ error: SyncError? = nil) -> ItemVerdict {
     guard isPassedOver else { return .stay }
-    let silence = SyncError(.invalidAnswer, "the answers say nothing about the record")
+    let silence = SyncError(.invalidResponse, "the responses say nothing about the record")
     return .again(error ?? silence, counted: true)
   }
 
@@ -174,6 +179,12 @@ struct ItemResultClassifier {
       return .again(error, counted: true)
     case .waitForAccount: return withoutAccount(error)
     case .createZone, .askAboutZone:
+      // As with an account: a zone in which the cloud has just saved something is not gone. So it is of one that was
+      // refused so beside others, and is alone now.
+      if lastDone >= 0 || (isAlone && entry.failures > 0) {
+        wait(wait: Wait(.transient))
+        return .again(error, counted: true)
+      }
       settlement.zone = error.zoneLoss
       return .stay
     case .park, .unwrap, .halt, .startOver, .failFetch, .giveUpSubscription: return .park(error)
@@ -224,7 +235,7 @@ struct ItemResultClassifier {
       return .again(error, counted: true)
     }
     guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
-    // The answer to an earlier attempt was lost. Otherwise somebody else had the same idea, and only
+    // The response to an earlier attempt was lost. Otherwise somebody else had the same idea, and only
     // the resolver knows whether two of them are more than one.
     if entry.isInDoubt, context.findsInCloud(entry.recordID, where: { server.contains(edit: edit) })
     {
@@ -268,7 +279,7 @@ struct ItemResultClassifier {
       return .park(parked)
     case .halt:
       parked.code = .conflictUnresolved
-      parked.message = "the conflict resolver did not resolve \(conflict.client.recordID)"
+      parked.message = "the conflict resolver did not resolve the conflict"
       settlement.halt = parked
       return .stay
     }
@@ -293,14 +304,15 @@ extension SyncError {
     return switch disposition {
     case .retryNetwork: Wait(.network)
     case .retryService: Wait(.service)
-    case .resendUnchanged: Wait(.lostAnswer)
+    case .resendUnchanged: Wait(.lostResponse)
     default: Wait(.transient)
     }
   }
 
   /// The pause that the server asks for, if it does.
   var serverWait: Wait? {
-    retryAfterNanoseconds.map { Wait(.service, serverNanoseconds: $0) }
+    guard let length = retryAfterNanoseconds, length > 0 else { return nil }
+    return Wait(.service, serverNanoseconds: length)
   }
 
   /// What the error says about the account.

@@ -69,6 +69,8 @@ extension SyncRegions {
       return nil
     case .stay: return entry
     case .again(let error, let isCounted):
+      // What could not be looked up is sent again with the others: it must not hold them up.
+      entry.needsLookup = false
       if isCounted { entry.failures += 1 }
       if error.mayPass {
         // A probe has one attempt: it must not hold up the others.

@@ -2,7 +2,7 @@ extension SyncRegions {
   /// The app says that the account may have changed: nothing is sent before the provider has
   /// answered.
   mutating func reduceAccountDidChange() -> Bool {
-    // An answer that is on its way may be from before the change.
+    // A response that is on its way may be from before the change.
     account.ask(isUrgent: true)
     return true
   }

@@ -1,5 +1,5 @@
 extension SyncRegions {
-  /// Takes the answer to a request for a page, or for single records.
+  /// Takes the response to a request for a page, or for single records.
   mutating func receivePage(
     _ response: FetchOperation.Response,
     over flight: Flight,

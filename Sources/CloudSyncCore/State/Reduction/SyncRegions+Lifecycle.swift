@@ -68,6 +68,7 @@ extension SyncRegions {
     for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
     fetch.awaited = nil
     fetch.lastToken = nil
+    progress.isMoreToFetch = false
   }
 
   /// Ends every modification with an error and forgets what is parked.
@@ -99,8 +100,9 @@ extension SyncRegions {
     items: [RecordID],
     error: SyncError
   ) {
-    // Where all is settled, only its turn to be announced had not come.
-    guard open.left > 0 else { return announce(open) }
+    // Where all is settled, only its turn to be announced had not come. One without records says that everything before it
+    // is done, and something before it is given up, or it would have been announced.
+    guard open.left > 0 || open.operation.itemCount == 0 else { return announce(open) }
     var response = open.response
     response.failures += items.map { ItemFailure($0, error) }
     progress.done += response.doneCount

@@ -29,10 +29,12 @@ extension SyncRegions {
       return .request(SyncRequest(mode: .fetch))
     case .lost, .refused: return .wait(.zone, until: earliest(time: nil, now: now))
     }
-    if case .creating = zone.subscription {
-      return .request(SyncRequest(mode: .createSubscription))
+    guard case .creating = zone.subscription else { return nextTurn(at: now) }
+    if zone.isSubscriptionPutOff != nil {
+      let turn = nextTurn(at: now)
+      if case .request = turn { return turn }
     }
-    return nextTurn(at: now)
+    return .request(SyncRequest(mode: .createSubscription))
   }
 
   /// Modifications and fetches take turns.

@@ -47,6 +47,10 @@ extension SyncRegions {
     } else if mode == .fetch {
       lastTurn = .fetch
     }
+    // A subscription that was refused lets edits and pages have a turn each, if there are both.
+    if zone.isSubscriptionPutOff != nil, lastTurn == .fetch || !cold.value.fetch.wantsRequest {
+      zone.isSubscriptionPutOff = nil
+    }
   }
 
   /// Chooses the entries of the next modification: a prefix of the batch.
@@ -61,18 +65,44 @@ extension SyncRegions {
     return modify.countForRequest(limits: limits)
   }
 
-  /// Sends again after a pause; the same request if its answer was lost.
+  /// Sends again after a pause; the same request if its response was lost.
   mutating func reduceRetry(attempt: Attempt, retry: Retry, at now: Timestamp) -> Bool {
     guard let flight = endRequest(attempt: attempt) else { return false }
     if retry.isLost, flight.mode == .modify {
-      loseAnswer(over: flight, error: retry.error, at: now)
+      loseResponse(over: flight, error: retry.error, at: now)
     }
     cold.value.lastError = retry.error
     closeGate(for: retry.wait, at: now)
+    spendBudget(of: flight, on: retry, at: now)
     parkProbesAgain(after: retry.error, at: now)
     applyCancellations()
     announceCompleted()
     return true
+  }
+
+  /// Counts a failure of work that has no records, which no loop may repeat for ever.
+  ///
+  /// A cloud that is away has no count. A subscription has one all the same if everything else is answered: it must not
+  /// slow that down.
+  private mutating func spendBudget(of flight: Flight, on retry: Retry, at now: Timestamp) {
+    let error = retry.error
+    let found = ErrorTable.disposition(of: error.code, for: flight.mode, in: .request)
+    let isCounted = found == .retryTransient
+    switch flight.mode {
+    case .createSubscription:
+      let failures = zone.refuseSubscription(answered: answered, isCounted: isCounted)
+      guard failures > configuration.failureBudget else { return }
+      zone.forgetSubscriptionFailures()
+      zone.subscription = .givenUp(error)
+    case .createZone where isCounted:
+      let failures = gate.retries[retry.wait.cause]
+      if failures > configuration.failureBudget { refuse(error: error, over: flight, at: now) }
+    case .fetch where isCounted && !flight.isLookup && fetch.hasRun:
+      let failures = (fetch.run?.failures ?? 0) + 1
+      fetch.run?.failures = failures
+      if failures > configuration.failureBudget { failRun(with: error) }
+    case .createZone, .fetch, .modify: break
+    }
   }
 
   /// Sends less next time; an item that is too large alone is parked.
@@ -103,7 +133,7 @@ extension SyncRegions {
     return true
   }
 
-  /// Ends the flight that an answer belongs to; nil if the answer is not for the current one.
+  /// Ends the flight that a response belongs to; nil if the response is not for the current one.
   mutating func endRequest(attempt: Attempt) -> Flight? {
     guard let current = flight, current.attempt == attempt else { return nil }
     flight = nil

@@ -1,5 +1,5 @@
 extension SyncRegions {
-  /// Takes the answer that everything is done.
+  /// Takes the response that everything is done.
   mutating func reduceSuccess(
     attempt: Attempt,
     result: SyncWork.Result,
@@ -29,6 +29,7 @@ extension SyncRegions {
       _ = endRequest(attempt: attempt)
       heardFromCloud()
       let error = SyncError(.serverRejectedRequest, "the handler refused to create a subscription")
+      zone.forgetSubscriptionFailures()
       zone.subscription = isDone ? .ready : .givenUp(error)
     }
     return true
@@ -42,8 +43,8 @@ extension SyncRegions {
   ) -> Bool {
     let count = flight.count
     guard modify.isFitting(response, to: count) else {
-      // Reached only without an error middleware, which turns such an answer into verdicts.
-      let error = SyncError(.invalidAnswer, "the answer does not fit the request")
+      // Reached only without an error middleware, which turns such a response into verdicts.
+      let error = SyncError(.invalidResponse, "the response does not fit the request")
       let verdict = ItemVerdict.again(error, counted: true)
       let settlement = Settlement(verdicts: Array(repeating: verdict, count: count))
       return reduceSettlement(attempt: flight.attempt, settlement: settlement, at: now)
@@ -118,7 +119,7 @@ extension SyncRegions {
     if parked.quota != nil { quotaIsFree() }
   }
 
-  /// Takes an answer of which single items have verdicts, or which means something for the session.
+  /// Takes a response of which single items have verdicts, or which means something for the session.
   mutating func reduceSettlement(
     attempt: Attempt,
     settlement: Settlement,
@@ -150,7 +151,7 @@ extension SyncRegions {
 
   /// Halts over a request; a zone that cannot be created is remembered as refused, a subscription
   /// as given up.
-  private mutating func refuse(error: SyncError, over flight: Flight, at now: Timestamp) {
+  mutating func refuse(error: SyncError, over flight: Flight, at now: Timestamp) {
     if flight.mode == .createZone { zone.zone = .refused(error) }
     if flight.mode == .createSubscription {
       zone.subscription = .givenUp(error)

@@ -66,6 +66,7 @@ extension SyncRegions {
       if let flight, flight.mode == .modify || flight.mode == .fetch { self.flight = nil }
       giveUpModifications(error: error)
       for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
+      progress.isMoreToFetch = false
     }
     return true
   }

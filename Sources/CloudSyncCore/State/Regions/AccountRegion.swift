@@ -19,11 +19,11 @@ package struct AccountRegion: Sendable {
   package var hasProvider = false
   /// The account that the work belongs to.
   package var owner: AccountIdentity?
-  /// The provider's last answer.
+  /// The provider's last response.
   package var reported: AccountStatus?
   /// Whether the provider is to be asked.
   package var isCheckDue = false
-  /// Until when an answer of the provider is waited for.
+  /// Until when a response of the provider is waited for.
   package var check: Deadline?
   /// When an account that is away is tried again.
   package var nextTry: Deadline?
@@ -48,7 +48,7 @@ package struct AccountRegion: Sendable {
 
   /// Has the provider asked; without one, an account that was away is tried again.
   ///
-  /// - Parameter isUrgent: Whether to ask also while an answer is waited for.
+  /// - Parameter isUrgent: Whether to ask also while a response is waited for.
   mutating func ask(isUrgent: Bool) {
     guard hasProvider else { return trust() }
     nextTry = nil
@@ -81,6 +81,8 @@ package struct AccountRegion: Sendable {
   mutating func signIn(_ identity: AccountIdentity?) {
     // The wait keeps its length until something goes well: the provider and the cloud may disagree.
     nextTry = nil
+    // Nobody knows who that is: it may be the newcomer still.
+    if identity == nil, case .switched = status { return }
     if let owner, let identity, identity != owner {
       status = .switched(from: owner, to: identity)
       return
@@ -89,9 +91,9 @@ package struct AccountRegion: Sendable {
     status = .ready(owner)
   }
 
-  /// Whether the account may become unusable: a quarantine is lifted only by its return or the app.
+  /// Whether the account may become unusable: a quarantine is lifted only by the owner's return or the app.
   var canBeLost: Bool {
-    if case .switched = status { hasProvider } else { true }
+    if case .switched = status { false } else { true }
   }
 
   /// Waits until the account is ready.

@@ -47,6 +47,12 @@ package struct ZoneRegion: Sendable {
   package var subscription = SubscriptionState.unknown
   /// How often the zone was created since anything else succeeded.
   package var creations = 0
+  /// Whether edits and pages go before the subscription, since it was refused; nil if they do not.
+  package var isSubscriptionPutOff: Bool?
+  /// How many requests had been answered when the subscription was refused in passing; nil if it was not.
+  package var subscriptionRefusedAt: UInt64?
+  /// How often that was its own trouble; nil if never.
+  package var subscriptionFailures: Int?
 
   package init(zoneID: ZoneID) { self.zoneID = zoneID }
 
@@ -56,7 +62,11 @@ package struct ZoneRegion: Sendable {
   /// Whether zone or subscription are to be created.
   @inline(__always)
   var isStarting: Bool {
-    if case .creating = zone { return true }
+    switch zone {
+    case .creating: return true
+    case .lost, .refused: return false
+    case .unknown, .ready: break
+    }
     if case .creating = subscription { return true }
     return false
   }
@@ -76,12 +86,34 @@ package struct ZoneRegion: Sendable {
     case .unknown, .givenUp: subscription = .creating
     case .creating, .ready: return false
     }
+    forgetSubscriptionFailures()
     return true
+  }
+
+  /// Notes that the subscription was refused in passing.
+  ///
+  /// A network that is away is nobody's fault: only failures count after which another request was answered, and those of
+  /// which the cloud does not say that it is away.
+  ///
+  /// - Returns: How often that was its own trouble.
+  mutating func refuseSubscription(answered: UInt64, isCounted: Bool) -> Int {
+    let isProven = subscriptionRefusedAt.map { answered > $0 } ?? false
+    subscriptionRefusedAt = answered
+    isSubscriptionPutOff = true
+    if isCounted || isProven { subscriptionFailures = (subscriptionFailures ?? 0) + 1 }
+    return subscriptionFailures ?? 0
+  }
+
+  mutating func forgetSubscriptionFailures() {
+    isSubscriptionPutOff = nil
+    subscriptionRefusedAt = nil
+    subscriptionFailures = nil
   }
 
   /// Forgets what was refused: it may be wished for again.
   mutating func forgetRefusals() {
     creations = 0
+    forgetSubscriptionFailures()
     if case .refused = zone { zone = .unknown }
     if case .givenUp = subscription { subscription = .unknown }
   }
@@ -91,6 +123,7 @@ package struct ZoneRegion: Sendable {
     zone = zone.isWished ? .creating(nil) : .unknown
     subscription = subscription.isWished ? .creating : .unknown
     creations = 0
+    forgetSubscriptionFailures()
   }
 }
 
@@ -176,5 +209,10 @@ extension ZoneRegion: CodedStruct {
     zone = try coder.field("zone") { $0.zone }
     subscription = try coder.field("subscription") { $0.subscription }
     creations = try coder.amount("creations") { $0.creations }
+    isSubscriptionPutOff = try coder.field("isSubscriptionPutOff") { $0.isSubscriptionPutOff }
+    subscriptionRefusedAt = try coder.field("subscriptionRefusedAt") { $0.subscriptionRefusedAt }
+    subscriptionFailures = try coder.optionalAmount("subscriptionFailures") {
+      $0.subscriptionFailures
+    }
   }
 }

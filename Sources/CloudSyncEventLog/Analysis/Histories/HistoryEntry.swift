@@ -12,12 +12,12 @@ public struct HistoryEntry: Sendable, Hashable, Codable {
     case merged
     /// It was put into a request.
     case sent
-    /// It was sent again unchanged, because the answer had been lost.
+    /// It was sent again unchanged, because the response had been lost.
     case repeated
     /// The cloud's record was asked for after a conflict.
     case lookedUp
     /// The request's answer was lost: nobody knows whether it was carried out.
-    case answerLost
+    case responseLost
     /// The request failed as a whole and is made again.
     case retried
     /// The request was too large, or one item spoilt it: less is sent next time.

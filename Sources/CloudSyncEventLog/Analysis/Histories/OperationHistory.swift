@@ -167,7 +167,7 @@ struct OperationHistoryReader {
     let attempt = ended.attempt
     guard step.isAnswer else {
       let text = "request \(attempt) ends without a response (\(step.event.name))"
-      add(.answerLost, at: step, attempt: attempt, text: text)
+      add(.responseLost, at: step, attempt: attempt, text: text)
       return
     }
     let code = step.event.mainError?.code
@@ -193,7 +193,7 @@ struct OperationHistoryReader {
       let wait = retry.wait.nanoseconds.map { "; retries in \(Phrase.duration($0))" } ?? ""
       let what =
         retry.isLost ? "the response to request \(attempt) is lost" : "request \(attempt) failed"
-      let kind: HistoryEntry.Kind = retry.isLost ? .answerLost : .retried
+      let kind: HistoryEntry.Kind = retry.isLost ? .responseLost : .retried
       add(kind, at: step, attempt: attempt, error: code, text: "\(what)\(reason)\(wait)")
     case .split:
       add(

@@ -44,18 +44,23 @@ extension RecordHistoryReader {
     }
   }
 
-  /// The request ended without an answer.
+  /// The request ended without a response.
   private mutating func processLoss(of attempt: Attempt, step: LogFold.Step) {
     if case .restored = step.event {
       add(
-        .answerLost,
+        .responseLost,
         at: step,
         attempt: attempt,
         text: "the process ended during request \(attempt)"
       )
     } else {
       let name = step.event.name
-      add(.answerLost, at: step, attempt: attempt, text: "request \(attempt) is given up (\(name))")
+      add(
+        .responseLost,
+        at: step,
+        attempt: attempt,
+        text: "request \(attempt) is given up (\(name))"
+      )
     }
   }
 
@@ -64,7 +69,7 @@ extension RecordHistoryReader {
     let wait = retry.wait.nanoseconds.map { "; retries in \(Phrase.duration($0))" } ?? ""
     if retry.isLost {
       let text = "the response to request \(attempt) is lost (\(code))\(wait)"
-      add(.answerLost, at: step, attempt: attempt, error: code, text: text)
+      add(.responseLost, at: step, attempt: attempt, error: code, text: text)
     } else {
       let text = "request \(attempt) failed (\(code))\(wait)"
       add(.retried, at: step, attempt: attempt, error: code, text: text)

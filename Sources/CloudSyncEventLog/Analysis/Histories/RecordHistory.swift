@@ -126,7 +126,7 @@ struct RecordHistoryReader {
 
   // MARK: The way of an edit
 
-  /// What became of the entry besides what an answer says: merged, taken back, set aside.
+  /// What became of the entry besides what a response says: merged, taken back, set aside.
   private mutating func processChanges(step: LogFold.Step, state: SyncState) {
     let (entryBefore, parkedBefore) = (entry, parked)
     update(state: state)

@@ -26,7 +26,7 @@ extension LogStatistics {
     add(title: "verdicts", text: Self.text(of: verdicts))
     add(title: "halts", text: Self.text(of: halts))
     let numbers = [
-      ("splits", splits), ("conflicts", conflicts), ("lost responses", lostAnswers),
+      ("splits", splits), ("conflicts", conflicts), ("lost responses", lostResponses),
       ("ignored responses", ignoredAnswers), ("records saved", savedRecords),
       ("records deleted", deletedRecords), ("records parked", parkedRecords),
       ("records fetched", fetchedRecords), ("pages fetched", fetchedPages),

@@ -93,8 +93,8 @@ public struct LogStatistics: Sendable, Hashable, Codable {
   public internal(set) var splits = 0
   /// Records that the cloud said had been changed by somebody else.
   public internal(set) var conflicts = 0
-  /// Requests whose answer was lost.
-  public internal(set) var lostAnswers = 0
+  /// Requests whose response was lost.
+  public internal(set) var lostResponses = 0
   /// Answers that came too late or twice, and were ignored.
   public internal(set) var ignoredAnswers = 0
   /// Records that were saved, once for each time.

@@ -110,7 +110,7 @@ struct StatisticsTally {
       statistics.fetchedRecords += page.changedRecords.count + page.deletedRecords.count
     case .retry(_, let retry):
       retries.add(retry.error.code)
-      if retry.isLost { statistics.lostAnswers += 1 }
+      if retry.isLost { statistics.lostResponses += 1 }
     case .split: statistics.splits += 1
     case .settleItems(_, let settlement), .resolveConflict(_, let settlement):
       if settlement.isTooLarge { statistics.splits += 1 }
@@ -130,7 +130,7 @@ struct StatisticsTally {
     }
   }
 
-  /// Counts the errors of the answer as it came in, before it was made into something else.
+  /// Counts the errors of the response as it came in, before it was made into something else.
   private mutating func addErrors(folded: LogFold.Step) {
     switch folded.step.inputEvent ?? folded.event {
     case .workSuccess: break

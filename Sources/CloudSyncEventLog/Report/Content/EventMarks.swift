@@ -18,7 +18,7 @@ struct EventMarks: OptionSet, Sendable {
 
   init(_ step: LogStep) {
     self.init(step.record.event)
-    // An answer that reports success may stop the session all the same.
+    // A response that reports success may stop the session all the same.
     if step.silentHalt != nil { formUnion([.halt, .error]) }
   }
 

@@ -27,7 +27,7 @@ final class DeletionChecker: SimulationChecker {
       // What was in the zone was deleted with it.
       deleted.formUnion(present)
       present = []
-      // An edit whose answer was lost with it is sent again.
+      // An edit whose response was lost with it is sent again.
       committed = []
     case .carriedOut(.modify(let operation), _, .success(.modify(let response))):
       return check(operation: operation, response: response, device: device)

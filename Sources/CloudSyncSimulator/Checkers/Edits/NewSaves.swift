@@ -1,6 +1,6 @@
 import CloudSyncCore
 
-/// Tells the saves that a request made from those that only a repeated answer told of again.
+/// Tells the saves that a request made from those that only a repeated response told of again.
 struct NewSaves {
   private var versions: Set<RecordVersion> = []
 

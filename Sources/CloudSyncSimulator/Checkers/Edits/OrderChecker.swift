@@ -17,7 +17,7 @@ final class OrderChecker: SimulationChecker {
     var mayBeDeleted = false
   }
 
-  /// Whether the cloud answers a repeated request as the first time: else an edit whose answer was
+  /// Whether the cloud answers a repeated request as the first time: else an edit whose response was
   /// lost may be saved twice.
   private let knowsWriteTokens: Bool
   /// Who made each edit: a record that is made again may carry others' fields.

@@ -1,6 +1,6 @@
 import CloudSyncCore
 
-/// The edits that a device sends once more because no answer to them has arrived.
+/// The edits that a device sends once more because no response to them has arrived.
 ///
 /// The cloud may have them. If they travel under another write token than before, which happens when a
 /// request is never answered, they are saved a second time.
@@ -29,7 +29,7 @@ struct RepeatedEdits {
         repeated.subtract(record.editValues.map(\.number))
       }
     case .killed(_, let state?, _):
-      // An answer that was heard and not stored is forgotten.
+      // A response that was heard and not stored is forgotten.
       guard case .modify(let operation)? = state.currentWork else { break }
       unheard.formUnion(operation.editNumbers)
     case .failed(.modify(let operation), let error) where error.code == .cancelled:
@@ -44,8 +44,8 @@ struct RepeatedEdits {
 }
 
 extension SyncError.Code {
-  /// Whether what was sent may have been carried out although this was the answer.
-  var mayHideAnswer: Bool { self == .serverResponseLost || self == .timedOut }
+  /// Whether what was sent may have been carried out although this was the response.
+  var mayHideResponse: Bool { self == .serverResponseLost || self == .timedOut }
 }
 
 extension ModifyOperation {

@@ -21,7 +21,7 @@ struct DeviceHandler: WorkHandler {
     if host.isHeard(context.attempt) {
       run.report(event: .called(work, context), device: host.number)
     }
-    // Without the handler, which may keep the answer for a request that never comes.
+    // Without the handler, which may keep the response for a request that never comes.
     let deliver: Completion = { [run, host, process] result in
       guard process.isAlive else { return }
       if host.isHeard(context.attempt) {
@@ -47,7 +47,7 @@ struct DeviceHandler: WorkHandler {
 }
 
 /// The cloud's end of the line: requests of an account that is away are refused, and what the cloud
-/// does is told to the checkers, whatever becomes of the answer.
+/// does is told to the checkers, whatever becomes of the response.
 struct CloudEnd: WorkHandler {
   let run: SimulationRun
   let host: SimulatedHost

@@ -103,7 +103,7 @@ extension SimulationRun {
     }
   }
 
-  /// Whether an answer is to come yet that may tell a device without its zone that the zone is there again.
+  /// Whether a response is to come yet that may tell a device without its zone that the zone is there again.
   private func isLookingUp(_ host: SimulatedHost, in state: SyncState) -> Bool {
     switch state.next(at: host.clock.now) {
     case .request: true

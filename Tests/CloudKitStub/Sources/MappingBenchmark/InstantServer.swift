@@ -2,7 +2,7 @@
 import CloudSyncCloudKit
 import Foundation
 
-/// A server that has its answers ready: it saves whatever comes, and has one page of records.
+/// A server that has its responses ready: it saves whatever comes, and has one page of records.
 ///
 /// It is `@unchecked Sendable` because the benchmark is on one thread.
 final class InstantServer: CloudStubBackend, @unchecked Sendable {

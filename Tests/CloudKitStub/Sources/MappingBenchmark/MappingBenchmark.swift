@@ -82,7 +82,7 @@ enum MappingBenchmark {
   struct Failure: Error {}
 }
 
-/// An answer that comes before the call returns: the server of the benchmark is on the same thread.
+/// A response that comes before the call returns: the server of the benchmark is on the same thread.
 ///
 /// `@unchecked Sendable` because of that.
 private final class Answer<Value>: @unchecked Sendable {

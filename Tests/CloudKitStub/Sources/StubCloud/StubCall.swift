@@ -25,7 +25,7 @@ struct StubCall {
     )
   }
 
-  /// Waits for an answer that comes before the call returns.
+  /// Waits for a response that comes before the call returns.
   private func answer<Value>(
     _ call: (@escaping @Sendable (Result<Value, SyncError>) -> Void) -> Void
   ) -> Result<Value, SyncError> {

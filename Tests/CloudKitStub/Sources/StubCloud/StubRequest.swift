@@ -58,6 +58,6 @@ public enum StubFault: Sendable {
   case items([String: NSError])
   /// The items of these names fail, and the operation ends with an error of its own.
   case itemsThenFail([String: NSError], NSError)
-  /// There is no answer until ``StubCloud/release()``.
+  /// There is no response until ``StubCloud/release()``.
   case hold
 }

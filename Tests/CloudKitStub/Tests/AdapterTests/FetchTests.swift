@@ -147,7 +147,7 @@ struct FetchTests {
     #expect(page.failures.first?.error.message.contains("AssetCache") == true)
   }
 
-  @Test("The cache keeps the files of the last answer, whatever its limits")
+  @Test("The cache keeps the files of the last response, whatever its limits")
   func cacheLimits() throws {
     let pad = HandlerCalls(world.handler(world.stub("pad")))
     _ = pad.createZone()

@@ -68,7 +68,7 @@ struct ModificationTests {
     #expect(all.count == 250)
   }
 
-  @Test("Scenario 16: as the handler answers it: 100 saved, 150 whose answer was lost")
+  @Test("Scenario 16: as the handler answers it: 100 saved, 150 whose response was lost")
   func networkDropsAnswer() throws {
     let stub = world.stub()
     let calls = HandlerCalls(world.handler(stub))

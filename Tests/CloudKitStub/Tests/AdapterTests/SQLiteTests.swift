@@ -95,7 +95,7 @@ struct SQLiteTests {
     withExtendedLifetime(world) {}
   }
 
-  @Test("Two databases meet although every fourth request fails, or its answer is lost")
+  @Test("Two databases meet although every fourth request fails, or its response is lost")
   func faults() async throws {
     let (mac, phone) = try devices()
     for (number, device) in [mac, phone].enumerated() {

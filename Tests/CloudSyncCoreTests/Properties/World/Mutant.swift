@@ -111,7 +111,7 @@ enum Mutant: String, Sendable, CaseIterable {
     )
   }
 
-  /// What the session gets instead of an answer.
+  /// What the session gets instead of a response.
   func alter(_ answer: StubCloud.Answer, _ memory: inout MutantMemory) -> StubCloud.Answer {
     guard self == .crossesAnswers, case .success(.modify) = answer else { return answer }
     defer { memory.lastAnswer = answer }

@@ -71,7 +71,7 @@ extension ScriptRun {
       guard memory.process == process, !memory.isDown else { return answer }
       memory.note("  answer of \(attempt)")
       let answer = plan.losesRecords && !memory.isQuiet ? answer.losing(plan.seed, attempt) : answer
-      // Of two answers in a row the first one counts.
+      // Of two responses in a row the first one counts.
       if memory.delivered[attempt] == nil { memory.delivered[attempt] = answer }
       return plan.mutant?.alter(answer, &memory.mutant) ?? answer
     }
@@ -80,7 +80,7 @@ extension ScriptRun {
 }
 
 extension StubCloud.Answer {
-  /// The answer with some records of a page that could not be read; look-ups bring theirs.
+  /// The response with some records of a page that could not be read; look-ups bring theirs.
   fileprivate func losing(_ seed: UInt64, _ attempt: Attempt) -> Self {
     guard case .success(.fetch(var page)) = self, page.changeToken != nil else { return self }
     var random = SplitMix64(seed: seed &* 31 &+ attempt.number &+ attempt.epoch << 32)

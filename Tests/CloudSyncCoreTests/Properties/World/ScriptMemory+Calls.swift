@@ -164,7 +164,7 @@ extension ScriptMemory {
     // What a cancellation still waited for when the process ended is given up by the next one.
     case .restored where hasCancellations:
       if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
-    // Its deletions are handed back, whenever it is found that no answer will come; the rest is another request.
+    // Its deletions are handed back, whenever it is found that no response will come; the rest is another request.
     case _ where handsDeletionsBack:
       if state.modify.repeated == 0, isGivenUp(state) { lost = nil }
     default: break
@@ -199,20 +199,20 @@ extension ScriptMemory {
     lose(operation, token: current.token)
   }
 
-  /// Notes that an answer was lost: its request comes again, unless parked records were tried, which is done once.
+  /// Notes that a response was lost: its request comes again, unless parked records were tried, which is done once.
   mutating func lose(_ operation: ModifyOperation, token: WriteToken) {
     lost = present?.modify.isProbing == true ? nil : Lost(operation: operation, token: token)
   }
 
-  /// An answer was taken: it must be the first one of the attempt in flight.
+  /// A response was taken: it must be the first one of the attempt in flight.
   private mutating func sawAnswer(_ record: EventRecord, elapsed: Int64) {
     guard let attempt = record.event.attempt else { return }
     guard let answer = delivered[attempt] else {
-      return fail("an answer of \(attempt) was taken that nobody gave")
+      return fail("a response of \(attempt) was taken that nobody gave")
     }
     expect(taken.insert(attempt).inserted, "\(attempt) was taken twice")
     guard let current, current.attempt == attempt else {
-      return fail("an answer of \(attempt) was taken, which is not in flight")
+      return fail("a response of \(attempt) was taken, which is not in flight")
     }
     self.current = nil
     if let wait = answer.serverWait {

@@ -42,7 +42,7 @@ extension ScriptMemory {
     return .draw(&random, for: call)
   }
 
-  /// Nobody can say what becomes of a record that is saved although the answer denies it.
+  /// Nobody can say what becomes of a record that is saved although the response denies it.
   private mutating func taint(_ call: SyncWork) {
     ledger.tainted.formUnion(call.items.map(\.recordID.name))
   }

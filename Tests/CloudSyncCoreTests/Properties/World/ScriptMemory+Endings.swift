@@ -109,7 +109,7 @@ extension ScriptMemory {
     covered.insert("handed back as \(failure.error.code)")
     ledger.markGivenUp(ticket: ticket, record: name)
     let mayBeDone = [SyncError.Code.outcomeUnknown, .timedOut].contains(failure.error.code)
-    // An answer before that which refuses it may have been lost.
+    // A response before that which refuses it may have been lost.
     if mayBeDone || ledger.requests[name] ?? 0 > 1 { ledger.tainted.insert(name) }
   }
 

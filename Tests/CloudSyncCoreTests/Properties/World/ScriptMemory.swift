@@ -76,7 +76,7 @@ final class ScriptReport: Sendable {
 
 /// Everything that a script remembers, and the checks on it.
 struct ScriptMemory: Sendable {
-  /// A request whose answer was lost.
+  /// A request whose response was lost.
   struct Lost: Sendable {
     var operation: ModifyOperation
     var token: WriteToken

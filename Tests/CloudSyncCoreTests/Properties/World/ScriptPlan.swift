@@ -52,7 +52,7 @@ struct ScriptPlan: Sendable {
     dropsCalls = seed % 6 == 5
     losesRecords = seed % 6 == 4
     if seed % 6 == 3 { configuration.refusedItems = .handBack }
-    configuration.lostAnswerBudget = [8, 1, 2][Int(seed / 6 % 3)]
+    configuration.lostResponseBudget = [8, 1, 2][Int(seed / 6 % 3)]
     for _ in 0..<stepCount {
       let action = ScriptAction.draw(&random, self)
       let isRushed = random.chance(1, in: 5)
@@ -100,7 +100,7 @@ extension ScriptPlan: CustomStringConvertible {
       "acknowledges \(configuration.acknowledgesPages), budgets: conflict "
         + "\(configuration.conflictBudget), failure \(configuration.failureBudget), zone "
         + "\(configuration.zoneBudget), parking \(configuration.parkingBudget), stuck "
-        + "\(configuration.stuckTokenBudget), lost \(configuration.lostAnswerBudget); missing record \(configuration.missingRecordPolicy), "
+        + "\(configuration.stuckTokenBudget), lost \(configuration.lostResponseBudget); missing record \(configuration.missingRecordPolicy), "
         + "zone \(configuration.zonePolicy.missing)/\(configuration.zonePolicy.purged)",
     ]
     if let crashAtFrame { lines.append("crash at frame \(crashAtFrame), torn \(tearsFrame)") }

@@ -362,7 +362,7 @@ extension Model {
       mirror(key, .fetchEnded)
     }
 
-    /// An answer that a page has overtaken is dropped: its rows are still dirty, and asked about again.
+    /// A response that a page has overtaken is dropped: its rows are still dirty, and asked about again.
     private mutating func settle(_ items: [(item: Item, answer: ItemAnswer)], isLate: Bool) {
       if isLate { return }
       for (item, answer) in items {
@@ -414,7 +414,7 @@ extension Model {
     }
 
     mutating func beginPurging(_ keys: [Int]) {
-      // Should the answer be lost, only a fetch may tell whether it is to be repeated.
+      // Should the response be lost, only a fetch may tell whether it is to be repeated.
       for key in keys {
         rows[key]?.awaitsFetch = true
         mirror(key, .purging)

@@ -24,7 +24,7 @@ enum BenchmarkLogs {
     try recorder.flush()
   }
 
-  /// Edits, fetches and other devices' edits, with conflicts, refusals, lost answers, waits and lost
+  /// Edits, fetches and other devices' edits, with conflicts, refusals, lost responses, waits and lost
   /// zones: at least so many events.
   static func eventful(_ count: Int, at path: String) throws {
     let world = SimulatedEnvironment()

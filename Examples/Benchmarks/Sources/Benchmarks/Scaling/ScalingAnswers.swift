@@ -1,10 +1,10 @@
 import CloudSyncSession
 
-/// Every kind of answer with so many of everything around: requests of ten records.
+/// Every kind of response with so many of everything around: requests of ten records.
 enum ScalingAnswers {
   private static let times = 40
 
-  /// A row of answers to modifications; what makes the session wait is skipped, untimed.
+  /// A row of responses to modifications; what makes the session wait is skipped, untimed.
   private static func answers(
     _ name: String,
     times: Int = Self.times,
@@ -51,7 +51,7 @@ enum ScalingAnswers {
       ),
       answers("refused because of others", Replies.refused(.referenceViolation)),
       answers("nothing is said", { _ in .success(ModifyOperation.Response()) }),
-      failing("the answer is lost", .serverResponseLost),
+      failing("the response is lost", .serverResponseLost),
       failing("the network is away", .networkFailure),
       answers(
         "the server asks to wait",
@@ -81,7 +81,7 @@ enum ScalingAnswers {
     }
   }
 
-  /// A row of one answer that does something to so many.
+  /// A row of one response that does something to so many.
   private static func once(
     _ name: String,
     _ answer: @escaping (ScalingBench) -> Double

@@ -64,6 +64,10 @@ enum ScalingCalls {
         return try ScalingRow.time { try bench.session.modify(operation) } / Double(size)
       },
       calls("`fetch`") { bench, _, _ in bench.session.fetch() },
+      calls("`fetch` that looks one record up") { bench, crowd, number in
+        let recordID = crowd.parked[crowd.shuffled(number)]
+        bench.session.fetch(FetchOperation(lookingUp: [recordID]))
+      },
     ]
   }
 
@@ -116,9 +120,9 @@ enum ScalingCalls {
       }
     }
     return [
-      row("400 in flight, and the answer", items: { min($0, 400) }, isInFlight: true),
+      row("400 in flight, and the response", items: { min($0, 400) }, isInFlight: true),
       row("400 that wait", items: { min($0, 400) }, isInFlight: false),
-      row("so many in flight, and the answer", items: { $0 }, isInFlight: true),
+      row("so many in flight, and the response", items: { $0 }, isInFlight: true),
       row("so many that wait", items: { $0 }, isInFlight: false),
       ScalingRow(name: "`cancel` of an open modification of so many records", unit: "record") {
         size in
@@ -170,6 +174,9 @@ enum ScalingCalls {
       },
       whole("`state.parkedRecords`", unit: "record") { bench, crowd in
         precondition(bench.session.state.parkedRecords.count == crowd.size)
+      },
+      whole("`state.unsentEdits`", unit: "edit") { bench, crowd in
+        precondition(bench.session.state.unsentEdits.count >= crowd.size)
       },
       whole("`snapshot`", unit: "of each") { bench, _ in bench.session.snapshot { _ in } },
       ScalingRow(name: "`SyncArchive` of it", unit: "of each") { size in

@@ -1,6 +1,6 @@
 import CloudSyncSession
 
-/// A handler that keeps every request until its answer is given.
+/// A handler that keeps every request until its response is given.
 final class ScalingHandler: OperationHandler, @unchecked Sendable {
   // It is unchecked because one thread at a time uses a session of the benchmarks.
   typealias Completion<Value> = @Sendable (Result<Value, SyncError>) -> Void

@@ -40,6 +40,12 @@ enum ScalingObservers {
           for _ in 0..<size { bench.session.fetchWorkCompletedSubject.sink { _ in } }
         } / Double(size)
       },
+      ScalingRow(name: "subscribing to changes of the cloud, so many", unit: "call") { size in
+        let bench = ScalingBench()
+        return ScalingRow.time {
+          for _ in 0..<size { bench.session.cloudChangesSubject.sink { _ in } }
+        } / Double(size)
+      },
       cancelled("in order") { number, _ in number },
       cancelled("from the last to the first") { number, size in size - 1 - number },
       cancelled("in no order") { number, size in number * 7_919 % size },
@@ -116,7 +122,7 @@ enum ScalingObservers {
         _ = bench.answer(Replies.saved)
         _ = bench.answer(page: Replies.page(1, hasMore: false))
       },
-      ScalingRow(name: "an answer while so many wait for idleness", unit: "answer") { size in
+      ScalingRow(name: "a response while so many wait for idleness", unit: "answer") { size in
         let bench = ScalingBench(items: 10)
         for record in Crowd.records("note", 510) { try bench.submit([record]) }
         bench.session.start()

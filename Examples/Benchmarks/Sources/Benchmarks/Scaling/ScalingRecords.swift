@@ -200,7 +200,7 @@ enum ScalingRecords {
         }
         return call / Double(size)
       },
-      ScalingRow(name: "so many edits behind one that waits, and its answer", unit: "edit") {
+      ScalingRow(name: "so many edits behind one that waits, and its response", unit: "edit") {
         size in
         let bench = ScalingBench(items: 1 << 20)
         bench.session.start()

@@ -8,7 +8,7 @@ struct ScalingRow {
   private static let runs = 5
 
   let name: String
-  /// What is counted: a call, an answer, a record.
+  /// What is counted: a call, a response, a record.
   let unit: String
   /// Makes everything anew with so many, and returns the nanoseconds for one unit.
   let run: (Int) throws -> Double

@@ -1,4 +1,4 @@
-/// The benchmark `scaling`: every public call and every kind of answer, at two sizes.
+/// The benchmark `scaling`: every public call and every kind of response, at two sizes.
 enum ScalingSection {
   /// Prints the table: of the rows with one of these words in their name, or of all.
   ///

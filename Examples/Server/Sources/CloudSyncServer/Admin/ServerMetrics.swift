@@ -43,7 +43,7 @@ final class ServerMetrics: Sendable {
   func text(gauges: [(name: String, help: String, value: Int)]) -> String {
     let rows = rows.withLock { $0 }
     var lines = [
-      "# HELP cloudsync_requests_total Requests, by what they were about and the status of the answer.",
+      "# HELP cloudsync_requests_total Requests, by what they were about and the status of the response.",
       "# TYPE cloudsync_requests_total counter",
     ]
     for (kind, row) in zip(RequestKind.allCases, rows) {

@@ -49,7 +49,7 @@ final class ByteWatch: ChannelInboundHandler {
 
   /// The headers are here.
   func headCame(isAsset: Bool, _ context: ChannelHandlerContext) {
-    phase = .body(since: .now(), isAsset: isAsset)
+    phase = .body(since: context.eventLoop.now, isAsset: isAsset)
     bodyByteCount = 0
     schedule(after: Self.pace, context) { [self] in check($0) }
   }
@@ -67,8 +67,8 @@ final class ByteWatch: ChannelInboundHandler {
 
   private func check(_ context: ChannelHandlerContext) {
     guard case .body(let start, let isAsset) = phase else { return }
-    let seconds = (NIODeadline.now() - start).nanoseconds / 1_000_000_000
-    let isLate = !isAsset && seconds >= limits.bodySeconds
+    let seconds = (context.eventLoop.now - start).nanoseconds / 1_000_000_000
+    let isLate = seconds >= (isAsset ? limits.assetSeconds : limits.bodySeconds)
     if isLate || bodyByteCount < Int(seconds) * limits.bodyBytesPerSecond {
       return context.close(promise: nil)
     }

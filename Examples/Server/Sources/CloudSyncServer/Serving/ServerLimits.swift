@@ -10,6 +10,8 @@ public struct ServerLimits: Sendable {
   public var headerSeconds: Int64 = 10
   /// How long the body of a request may take that is no asset.
   public var bodySeconds: Int64 = 30
+  /// How long the body of an asset may take: what it takes of the memory for bodies is the others' again after that.
+  public var assetSeconds: Int64 = 600
   /// How many bytes a second a body has to bring, after its first five seconds.
   public var bodyBytesPerSecond = 1_024
   /// How long a connection may stay open without a request.

@@ -3,6 +3,7 @@ import CloudSyncService
 // Hummingbird has types of these names too.
 typealias ServiceRequest = HTTPRequest
 typealias ServiceResponse = HTTPResponse
+typealias ServiceFile = HTTPFile
 typealias ServiceHeaders = HTTPHeaders
 
 extension ServiceResponse {

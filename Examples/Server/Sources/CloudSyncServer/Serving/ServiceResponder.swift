@@ -1,4 +1,5 @@
 import CloudSyncService
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -50,7 +51,7 @@ struct ServiceResponder: HTTPResponder {
     metrics.note(endpoint, status: response.status, duration: duration)
     health.note(status: response.status, of: endpoint)
     if response.status >= 500, response.status != 503 {
-      // Neither the path nor the answer: there may be names, tickets and values in them.
+      // Neither the path nor the response: there may be names, tickets and values in them.
       logger.error("\(endpoint.name) answered \(response.status)")
     }
     return Self.response(response, isLast: isLast)
@@ -114,7 +115,12 @@ struct ServiceResponder: HTTPResponder {
     }
     defer { gate.leave(key) }
     var response = await pool.run(orElse: ServiceResponse.busy()) { [service] completion in
-      service.respond(to: message, from: address, completion: completion)
+      service.respond(
+        to: message,
+        from: address,
+        sendingFiles: true,
+        completion: completion
+      )
     }
     // A disk that is full or away does not come back at once.
     if response.status == 503, response.headers["Retry-After"] == nil {
@@ -149,8 +155,27 @@ struct ServiceResponder: HTTPResponder {
     return Response(
       status: .init(code: response.status),
       headers: fields,
-      body: response.body.isEmpty
-        ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body))
+      body: response.file.map(Self.body)
+        ?? (response.body.isEmpty
+          ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body)))
     )
+  }
+
+  /// A body of a file: slow clients cost a piece of it each.
+  private static func body(of file: ServiceFile) -> ResponseBody {
+    ResponseBody(contentLength: file.byteCount) { writer in
+      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file.path))
+      defer { try? handle.close() }
+      var rest = file.byteCount
+      while rest > 0 {
+        guard let piece = try handle.read(upToCount: min(rest, 65_536)), !piece.isEmpty else {
+          // The connection ends before the length that was promised: the client sees that it is not whole.
+          throw CocoaError(.fileReadCorruptFile)
+        }
+        rest -= piece.count
+        try await writer.write(ByteBuffer(bytes: piece))
+      }
+      try await writer.finish(nil)
+    }
   }
 }

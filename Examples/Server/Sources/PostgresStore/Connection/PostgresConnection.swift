@@ -12,7 +12,7 @@ import Musl
 ///
 /// It is `@unchecked Sendable` because one thread at a time uses it: the pool lends it to one.
 final class PostgresConnection: @unchecked Sendable {
-  /// How long nothing may come while an answer is due: longer than any statement may take.
+  /// How long nothing may come while a response is due: longer than any statement may take.
   private static let patience: Int32 = 30_000
 
   private let handle: OpaquePointer
@@ -154,13 +154,13 @@ final class PostgresConnection: @unchecked Sendable {
 
   // MARK: Answers
 
-  /// Reads the answers of one round trip.
+  /// Reads the responses of one round trip.
   private func receive() throws(PostgresFailure) -> [PostgresRows] {
     let count = unread.removeFirst()
     var rows: [PostgresRows] = []
     var failure: PostgresFailure?
     for _ in 0..<count {
-      // Each statement has one answer, and then none.
+      // Each statement has one response, and then none.
       while let result = try next() {
         switch PQresultStatus(result) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK: rows.append(PostgresRows(result))
@@ -180,7 +180,7 @@ final class PostgresConnection: @unchecked Sendable {
     return rows
   }
 
-  /// Reads the answers that nobody has waited for: the ends of transactions that only read.
+  /// Reads the responses that nobody has waited for: the ends of transactions that only read.
   private func receiveEarlier() throws(PostgresFailure) {
     while unread.count > 1 {
       do throws(PostgresFailure) { _ = try receive() } catch { throw broken(error) }
@@ -212,7 +212,7 @@ final class PostgresConnection: @unchecked Sendable {
       let count = poll(&place, 1, Self.patience)
       if count > 0 { return place.revents }
       if count < 0, errno == EINTR { continue }
-      throw broken(count == 0 ? .lost("no answer came for 30 s") : nil)
+      throw broken(count == 0 ? .lost("no response came for 30 s") : nil)
     }
   }
 

@@ -43,7 +43,7 @@ final class PostgresTransaction: LocalCloudTransaction {
 
   // MARK: Round trips
 
-  /// Carries out statements after those that were queued, and returns the answers of the former.
+  /// Carries out statements after those that were queued, and returns the responses of the former.
   private func run(_ calls: [PostgresCall]) throws(LocalCloudStoreError) -> [PostgresRows] {
     if let failure { throw failure.storeError }
     let isFirst = !hasBegun

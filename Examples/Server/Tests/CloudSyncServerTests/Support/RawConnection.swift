@@ -78,7 +78,7 @@ final class RawConnection {
     send(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
   }
 
-  /// Waits for an answer.
+  /// Waits for a response.
   func answer() -> Answer {
     var answer = Answer()
     while true {

@@ -16,9 +16,11 @@ final class RawServer: Sendable {
 
   /// Starts it.
   ///
-  /// - Parameter answer: The bytes for a request; none closes the connection without a word.
+  /// - Parameters:
+  ///   - isEndless: Whether points follow those bytes until the client goes.
+  ///   - answer: The bytes for a request; none closes the connection without a word.
   /// - Throws: That no socket can be had.
-  init(_ answer: @escaping @Sendable () -> String) throws {
+  init(isEndless: Bool = false, _ answer: @escaping @Sendable () -> String) throws {
     let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -42,6 +44,7 @@ final class RawServer: Sendable {
         requests.change { $0.append(head) }
         let bytes = Array(answer().utf8)
         _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        while isEndless, send(connection, ".", 1, Int32(MSG_NOSIGNAL)) > 0 {}
         shutdown(connection, Int32(SHUT_RDWR))
         close(connection)
       }

@@ -44,7 +44,7 @@ struct Client: Sendable {
     var only: Result<Value, SyncError> {
       all.withLock { all in
         all.count == 1
-          ? all[0] : .failure(SyncError(.invalidAnswer, "there were \(all.count) answers"))
+          ? all[0] : .failure(SyncError(.invalidResponse, "there were \(all.count) answers"))
       }
     }
   }

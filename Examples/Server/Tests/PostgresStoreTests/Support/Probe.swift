@@ -55,7 +55,7 @@ final class Probe: Sendable {
     process.waitUntilExit()
   }
 
-  /// Asks, and waits for the answer.
+  /// Asks, and waits for the response.
   func ask(_ request: ProbeRequest) throws -> ProbeAnswer {
     let line = try JSONEncoder().encode(request) + [0x0a]
     return try state.withLock { state in
@@ -113,7 +113,7 @@ final class AlternatingHandler: OperationHandler {
       if case .failed(let error) = answer { return completion(.failure(error)) }
       if let value = body(answer) { return completion(.success(value)) }
     } catch {}
-    completion(.failure(SyncError(.internalError, "the process gave no answer that fits")))
+    completion(.failure(SyncError(.internalError, "the process gave no response that fits")))
   }
 
   func handle(

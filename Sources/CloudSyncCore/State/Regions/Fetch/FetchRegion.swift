@@ -49,8 +49,8 @@ package struct FetchRegion: Sendable {
   /// Queues a fetch.
   mutating func enqueue(_ operation: FetchOperation) {
     var operation = operation
-    // It begins where the present run ends, whatever token it carries.
-    if run != nil { operation.changeToken = nil }
+    // It begins where the present run ends, whatever token it carries; looked up records end at none.
+    if let run, !run.isLookup { operation.changeToken = nil }
     waiting.append(operation)
   }
 
@@ -82,7 +82,7 @@ package struct FetchRegion: Sendable {
     run = FetchRun(operations: operations, token: token, startedOver: startedOver)
   }
 
-  /// Takes the answer to the run's request: names it, and says what the session knows of it.
+  /// Takes the response to the run's request: names it, and says what the session knows of it.
   ///
   /// A look-up ends with it; it is a page beside the others, without a token.
   mutating func take(_ response: FetchOperation.Response) -> FetchOperation.Response {

@@ -10,6 +10,8 @@ package struct FetchRun: Sendable {
   package var stuck = 0
   /// How often it has begun anew.
   package var restarts = 0
+  /// How often in a row its request has failed, where the cloud is not away; nil if it has not.
+  package var failures: Int?
   /// Where it began from nothing: records that had been saved before, and that no page has named yet.
   package var unnamed = PersistentSortedMap<RecordID, Void>()
 
@@ -19,6 +21,7 @@ package struct FetchRun: Sendable {
   /// Takes a page: says where the run is, and completes what the page tells of its place in it.
   mutating func take(_ page: inout FetchOperation.Response) {
     pages += 1
+    failures = nil
     let isStuck = page.hasMore && (page.changeToken == nil || page.changeToken == token)
     stuck = isStuck ? stuck + 1 : 0
     startedOver = startedOver || page.startedOver
@@ -67,6 +70,7 @@ extension FetchRun: CodedStruct {
     pages = try coder.amount("pages") { $0.pages }
     stuck = try coder.amount("stuck") { $0.stuck }
     restarts = try coder.amount("restarts") { $0.restarts }
+    failures = try coder.optionalAmount("failures") { $0.failures }
     for recordID in try coder.field("unnamed", { $0.unnamed.keys }) { unnamed[recordID] = () }
     try coder.check { operations.isEmpty ? "a fetch runs for nobody" : nil }
   }

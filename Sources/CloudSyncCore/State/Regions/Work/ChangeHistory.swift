@@ -2,7 +2,7 @@
 package enum Doubt: Sendable {
   /// It has not been sent, or was answered.
   case none
-  /// It was sent, and the answer was lost.
+  /// It was sent, and the response was lost.
   case unanswered
   /// The same, and a page has told of the record since.
   case found(Record)

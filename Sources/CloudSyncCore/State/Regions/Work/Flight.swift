@@ -1,4 +1,4 @@
-/// The one request whose answer is waited for.
+/// The one request whose response is waited for.
 package struct Flight: Sendable {
   package var attempt: Attempt
   package var mode: OperationMode

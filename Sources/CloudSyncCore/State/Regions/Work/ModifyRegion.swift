@@ -15,9 +15,9 @@ package struct ModifyRegion: Sendable {
   package var repeated = 0
   /// How many of them at most travel together, 0 if all do: a request that is not answered is halved.
   package var part = 0
-  /// How often in a row an answer was lost although the cloud answered other requests.
+  /// How often in a row a response was lost although the cloud answered other requests.
   package var losses = 0
-  /// How many requests the cloud had answered when the last answer was lost.
+  /// How many requests the cloud had answered when the last response was lost.
   package var lostAt: UInt64?
   /// The numbers of open operations that the app has given up, and that could not end yet.
   package var cancelling: [UInt64] = []
@@ -56,7 +56,7 @@ package struct ModifyRegion: Sendable {
     return count
   }
 
-  /// Whether an answer has as many saves and deletions as the request.
+  /// Whether a response has as many saves and deletions as the request.
   func isFitting(_ response: ModifyOperation.Response, to count: Int) -> Bool {
     guard batch.count >= count,
       response.savedRecords.count + response.deletedRecordIDs.count == count

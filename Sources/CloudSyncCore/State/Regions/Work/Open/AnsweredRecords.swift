@@ -17,7 +17,7 @@ struct AnsweredRecords: Sendable {
     }
   }
 
-  /// Mostly there is one answer about a record.
+  /// Mostly there is one response about a record.
   private struct Answers: Sendable {
     var first: Answer
     var others: [Answer] = []

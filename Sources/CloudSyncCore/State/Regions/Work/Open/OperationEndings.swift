@@ -21,7 +21,7 @@ struct OperationEndings: Sendable {
     var followUps = PersistentQueue<ParkedChange>()
     /// What pages have told since of records that were answered.
     var overtaken = PersistentSortedMap<RecordID, ParkedChange>()
-    /// How far the answers are indexed.
+    /// How far the responses are indexed.
     var indexed = Places()
   }
 

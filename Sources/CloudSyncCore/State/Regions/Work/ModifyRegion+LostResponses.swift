@@ -35,7 +35,7 @@ extension ModifyRegion {
     thaw(count: count)
   }
 
-  /// Takes the deletions out whose answer was lost: repeated, they might delete what came since.
+  /// Takes the deletions out whose response was lost: repeated, they might delete what came since.
   mutating func takeLostDeletions() -> [PendingChange] {
     let sent = Array(batch.prefix(frozen))
     let deletions = sent.filter { $0.edit == nil && !$0.wasParked }
@@ -45,7 +45,7 @@ extension ModifyRegion {
     return deletions
   }
 
-  /// Notes what a page tells of records whose answer was lost.
+  /// Notes what a page tells of records whose response was lost.
   mutating func hear(of page: FetchOperation.Response) {
     guard repeated > 0 else { return }
     var places: [RecordID: Int] = [:]

@@ -5,20 +5,20 @@
 /// stands: a cloud that knows the write token answers a repeat with the records of that time, which
 /// may be older than the page.
 extension SyncRegions {
-  /// Notes that an answer was lost; a request that the cloud does not answer while it answers others is
+  /// Notes that a response was lost; a request that the cloud does not answer while it answers others is
   /// sent in ever smaller parts, until the change that cannot be answered is alone and is parked.
-  mutating func loseAnswer(over flight: Flight, error: SyncError, at now: Timestamp) {
+  mutating func loseResponse(over flight: Flight, error: SyncError, at now: Timestamp) {
     if modify.isProbing {
       // A probe has one attempt, and is parked again: repeated, it would hold up the others.
       modify.doubt(count: flight.count)
       return modify.thaw(count: flight.count)
     }
     freeze(count: flight.count)
-    // Only another answer shows that it is not the network that is away.
+    // Only another response shows that it is not the network that is away.
     let isProven = modify.lostAt.map { answered > $0 } ?? false
     if isProven { modify.losses += 1 }
     modify.lostAt = answered
-    guard isProven, modify.repeated > 0, modify.losses >= configuration.lostAnswerBudget else {
+    guard isProven, modify.repeated > 0, modify.losses >= configuration.lostResponseBudget else {
       return
     }
     modify.repeated = 0
@@ -45,7 +45,7 @@ extension SyncRegions {
 }
 
 extension PendingChange {
-  /// How the change ended, if the answer says that its record was saved.
+  /// How the change ended, if the response says that its record was saved.
   func ending(saved record: Record) -> ParkedChange {
     switch doubt {
     case .none, .unanswered: return .saved(record)

@@ -3,9 +3,9 @@ import CloudSyncTestSupport
 import Testing
 
 /// Modifications whose response is lost, again and again.
-@Suite("A modification whose answer is always lost")
-struct LostAnswerTests {
-  /// Loses the answer of every modification that holds one of these records.
+@Suite("A modification whose response is always lost")
+struct LostResponseTests {
+  /// Loses the response of every modification that holds one of these records.
   static func losing(_ names: Set<String>) -> ScriptedHandler.Script {
     ScriptedHandler.Script(modify: { operation, _ in
       let all = operation.records.map(\.recordID.name) + operation.recordIDsToDelete.map(\.name)
