@@ -162,3 +162,8 @@ extension CodedWriter {
     field("error", error)
   }
 }
+
+extension Settlement {
+  /// Whether no response has come in time.
+  var isOfTimeout: Bool { error?.code == .timedOut }
+}

@@ -33,10 +33,9 @@ extension SyncEvent {
   /// Whether a request ended with this event although its response had not come.
   fileprivate func isGivenUp(attempt: Attempt) -> Bool {
     guard self.attempt == attempt else { return true }
-    switch self {
-    case .retry(_, let retry): return retry.error.code == .timedOut
-    case .resolveConflict(_, let settlement): return settlement.error?.code == .timedOut
-    default: return false
-    }
+    if case .retry(_, let retry) = self { return retry.error.code == .timedOut }
+    // As two cases of one `switch` this crashes the optimizer of Swift 6.3.1.
+    if case .resolveConflict(_, let settlement) = self { return settlement.isOfTimeout }
+    return false
   }
 }
