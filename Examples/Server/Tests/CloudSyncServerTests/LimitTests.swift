@@ -37,7 +37,7 @@ struct LimitTests {
     Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
   }
 
-  @Test("Files that clients download slowly are in no memory")
+  @Test("Files that clients download slowly are not in memory as a whole")
   func slowDownloads() async throws {
     let server = try ServerProcess()
     let token = try await server.token("mac")
@@ -65,7 +65,9 @@ struct LimitTests {
     let slow = try (0..<40).map { _ in try RawConnection(port: server.port) }
     for connection in slow { connection.request("GET", path) }
     #expect(try server.ask("GET", path).body.utf8.count == bytes.count)
-    #expect(try Self.mostMemory(of: server.process) - before < 64_000_000)
+    let grown = try Self.mostMemory(of: server.process) - before
+    // What is on its way to each of them, and is not the whole file.
+    #expect(grown < slow.count * bytes.count / 4, "\(grown)")
     for connection in slow.prefix(2) { #expect(connection.answer().body.utf8.count == bytes.count) }
   }
 
