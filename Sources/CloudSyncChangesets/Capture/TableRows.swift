@@ -31,6 +31,16 @@ struct TableRows {
     }
   }
 
+  /// Rows that the table has still, each as it was and as it is now, in the order in which they are given.
+  func pairs(
+    with rows: [RowDelta]
+  ) throws(ChangesetError) -> [(old: RowDelta, new: RowDelta)] {
+    if rows.isEmpty { return [] }
+    var present: [RowKey: RowDelta] = [:]
+    try forEach { (row) throws(ChangesetError) in present[row.key] = row }
+    return rows.compactMap { row in present[row.key].map { (old: row, new: $0) } }
+  }
+
   /// Calls a body with the key and the values of each row, those of the table's columns in order.
   func forEachRow(_ body: (RowKey, [SQLiteValue]) -> Void) throws(ChangesetError) {
     let keys = Int32(table.key.count)

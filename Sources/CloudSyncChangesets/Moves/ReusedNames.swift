@@ -67,13 +67,14 @@ struct ReusedNames {
     }
     for (name, renames) in columns.sorted(by: { $0.key < $1.key }) {
       guard let table = work.tables.table(name) else { continue }
-      let rows = state.table(tables[name] ?? name)?.rows ?? []
-      for (former, present) in renames.sorted(by: { $0.key < $1.key })
-      where table.columns.contains(where: { $0.hasSameBytes(as: former) }) {
-        let pairs = try self.pairs(of: rows, in: table)
-        if !Self.isHeld(former, by: former, in: pairs) {
-          throw Self.reused(column: former, of: name, isNow: present)
-        }
+      let taken = renames.filter { former, _ in
+        table.columns.contains { $0.hasSameBytes(as: former) }
+      }
+      if taken.isEmpty { continue }
+      let pairs = try self.pairs(of: state.table(tables[name] ?? name)?.rows ?? [], in: table)
+      for (former, present) in taken.sorted(by: { $0.key < $1.key })
+      where !Self.isHeld(former, by: former, in: pairs) {
+        throw Self.reused(column: former, of: name, isNow: present)
       }
     }
     try checkEarlier()
@@ -174,11 +175,7 @@ struct ReusedNames {
   private typealias Pairs = [(old: RowDelta, new: RowDelta)]
 
   private func pairs(of rows: [RowDelta], in table: TrackedTable) throws(ChangesetError) -> Pairs {
-    if rows.isEmpty { return [] }
-    var present: [RowKey: RowDelta] = [:]
-    try TableRows(connection: work.connection, table: table)
-      .forEach { (row) throws(ChangesetError) in present[row.key] = row }
-    return rows.compactMap { row in present[row.key].map { (old: row, new: $0) } }
+    try TableRows(connection: work.connection, table: table).pairs(with: rows)
   }
 
   /// Whether most of the rows are in a table, with what they held as far as it has their columns.

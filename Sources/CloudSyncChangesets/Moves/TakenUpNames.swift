@@ -87,10 +87,7 @@ struct TakenUpNames {
     in table: TrackedTable,
     rows: [RowDelta]
   ) throws(ChangesetError) -> [String: String] {
-    var present: [RowKey: RowDelta] = [:]
-    try TableRows(connection: connection, table: table)
-      .forEach { (row) throws(ChangesetError) in present[row.key] = row }
-    let pairs = rows.compactMap { row in present[row.key].map { (old: row, new: $0) } }
+    let pairs = try TableRows(connection: connection, table: table).pairs(with: rows)
     var names: [String: String] = [:]
     for former in gone {
       for column in former.candidates(among: added) {

@@ -10,9 +10,9 @@ struct HeadMigration {
 
   /// Migrates the heads of a branch, nil for the present one, that wait for it.
   func run(branch: String?) throws(ChangesetError) {
+    guard try MigrationSource.exists(in: repository) else { return }
     let waiting = try repository.read { (work) throws(ChangesetError) in
       let source = MigrationSource(work: work)
-      guard try source.exists() else { return [] as [(Int64, [MigrationSource.Step])] }
       return try Self.waiting(branch: branch, work)
         .map { (seq) throws(ChangesetError) in
           (seq, try source.steps(from: try work.log.row(seq).schema))

@@ -15,10 +15,12 @@ struct MigrationSource {
 
   let work: HistoryWork
 
-  /// Whether there is any.
-  func exists() throws(ChangesetError) -> Bool {
-    if work.options.migrate != nil { return true }
-    return try KeptMigrations(connection: work.connection).exist()
+  /// Whether a repository has any: most have none, and need not look at their tables to know it.
+  static func exists(in repository: ChangesetRepository) throws(ChangesetError) -> Bool {
+    if repository.options.migrate != nil { return true }
+    return try repository.database.use { (connection) throws(ChangesetError) in
+      try KeptMigrations(connection: connection).exist()
+    }
   }
 
   /// The commits that lead from a schema to the present one; none if nobody knows how.

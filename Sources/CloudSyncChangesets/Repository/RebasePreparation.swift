@@ -6,8 +6,9 @@ extension MigratedCommits {
     _ repository: ChangesetRepository,
     forOthers: Bool
   ) throws(ChangesetError) -> Made {
+    guard try MigrationSource.exists(in: repository) else { return [:] }
     let isDue = try repository.read { (work) throws(ChangesetError) in
-      guard try MigrationSource(work: work).exists(),
+      guard
         try work.connection.integer("SELECT 1 FROM changesets_log WHERE kind = 3 LIMIT 1") != nil
       else { return false }
       if try work.heads.beside().isEmpty == false { return true }

@@ -270,15 +270,20 @@ struct CommitLog {
     ) { $0.integer(0) }
   }
 
+  /// A commit and all that it descends from.
+  private static let before = """
+    WITH RECURSIVE before(seq) AS (
+      SELECT ?1
+      UNION SELECT l.parent FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.parent NOT NULL
+      UNION SELECT l.merged FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.merged NOT NULL
+    )
+    """
+
   /// The schemas of a commit and of all that it descends from.
   func schemas(before seq: Int64) throws(ChangesetError) -> [Int64] {
     try connection.rows(
       """
-      WITH RECURSIVE before(seq) AS (
-        SELECT ?1
-        UNION SELECT l.parent FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.parent NOT NULL
-        UNION SELECT l.merged FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.merged NOT NULL
-      )
+      \(Self.before)
       SELECT DISTINCT l.schema FROM before b JOIN changesets_log l ON l.seq = b.seq ORDER BY l.schema
       """,
       .integer(seq)
@@ -287,15 +292,14 @@ struct CommitLog {
 
   /// The migrations among the commits that a commit descends from, and itself.
   func migrations(before seq: Int64) throws(ChangesetError) -> [LogRow] {
-    let found = try connection.rows("SELECT seq FROM changesets_log WHERE kind = 3 ORDER BY seq") {
-      $0.integer(0)
-    }
-    var rows: [LogRow] = []
-    for number in found where number <= seq {
-      if number != seq, try isAncestor(ancestor: number, of: seq) == false { continue }
-      rows.append(try row(number))
-    }
-    return rows
+    try connection.rows(
+      """
+      \(Self.before)
+      SELECT l.seq FROM before b JOIN changesets_log l ON l.seq = b.seq WHERE l.kind = 3 ORDER BY l.seq
+      """,
+      .integer(seq)
+    ) { $0.integer(0) }
+    .map { (number) throws(ChangesetError) in try row(number) }
   }
 
   // MARK: Identifiers

@@ -179,9 +179,9 @@ final class SyncRun {
         try engine.retryParked()
         return true
       } catch {
-        guard request.isWatching, error.code == .busy else { throw target.failure(for: error) }
+        guard request.isWatching else { throw target.failure(for: error) }
         engine.stop()
-        console.note("\(request.path): \(error.reason)")
+        try note(busy: error, console: console)
       }
       let never = DispatchSemaphore(value: 0)
       _ = never.wait(timeout: .now() + .seconds(1))
@@ -281,13 +281,24 @@ final class SyncRun {
 
   /// Whether the engine has stopped over a lock that a watch waits for; throws what else it has stopped over.
   private func isStopped(console: Console) throws -> Bool {
-    guard request.isWatching, let error = takeError() else {
-      try throwIfStuck()
-      return false
-    }
+    if request.isWatching, try passOverBusy(console: console) { return !engine.isRunning }
+    try throwIfStuck()
+    return false
+  }
+
+  /// Says that another connection keeps the database locked, which a watch waits for; throws another error of the engine.
+  ///
+  /// - Returns: Whether it was so.
+  @discardableResult
+  func passOverBusy(console: Console) throws -> Bool {
+    guard let error = takeError() else { return false }
+    try note(busy: error, console: console)
+    return true
+  }
+
+  private func note(busy error: SyncEngineError, console: Console) throws {
     guard error.code == .busy else { throw target.failure(for: error) }
     console.note("\(request.path): \(error.reason)")
-    return !engine.isRunning
   }
 
   /// Throws what the engine has stopped over, or its session.

@@ -50,7 +50,7 @@ struct SyncWatch {
 
   /// Begins anew after an error that passes.
   private func restart(console: Console) throws {
-    try passOverBusy(console: console)
+    try run.passOverBusy(console: console)
     do throws(SyncEngineError) { try run.engine.start() } catch {
       guard error.code == .busy else { throw error }
     }
@@ -59,14 +59,8 @@ struct SyncWatch {
   /// Throws what ends the watch; that another connection writes for long does not, for the engine tries again.
   private func throwIfHalted(console: Console) throws {
     guard run.engine.isRunning else { return }
-    try passOverBusy(console: console)
+    try run.passOverBusy(console: console)
     try run.throwIfHalted()
-  }
-
-  private func passOverBusy(console: Console) throws {
-    guard let error = run.takeError() else { return }
-    guard error.code == .busy else { throw run.target.failure(for: error) }
-    console.note("\(run.request.path): \(error.reason)")
   }
 }
 

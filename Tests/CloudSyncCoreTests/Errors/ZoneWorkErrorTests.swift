@@ -179,13 +179,3 @@ struct ZoneWorkErrorTests {
     #expect(scenario.state.hasCreatedSubscription == true, scenario.label)
   }
 }
-
-extension ErrorDisposition {
-  /// Whether the request is made again as it was.
-  fileprivate var isRetry: Bool {
-    switch self {
-    case .retryNetwork, .retryService, .retryTransient, .resendUnchanged: true
-    default: false
-    }
-  }
-}

@@ -39,3 +39,13 @@ public enum ErrorDisposition: String, Sendable, Hashable, CaseIterable {
   /// Halt with the error and the work; the work is kept.
   case halt
 }
+
+extension ErrorDisposition {
+  /// Whether the request is sent again as it was.
+  package var isRetry: Bool {
+    switch self {
+    case .retryNetwork, .retryService, .retryTransient, .resendUnchanged: true
+    default: false
+    }
+  }
+}

@@ -253,13 +253,3 @@ extension MiddlewareContext {
     state.gate.retries[.service] < state.configuration.failureBudget
   }
 }
-
-extension ErrorDisposition {
-  /// Whether the request is sent again as it was.
-  fileprivate var isRetry: Bool {
-    switch self {
-    case .retryNetwork, .retryService, .retryTransient, .resendUnchanged: true
-    default: false
-    }
-  }
-}

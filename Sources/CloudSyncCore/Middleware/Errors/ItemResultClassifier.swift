@@ -175,16 +175,12 @@ struct ItemResultClassifier {
     case .waitForQuota:
       if entry.edit != nil { return .parkForQuota(error) }
       // A deletion needs no storage: a cloud that says so all the same is asked again.
-      wait(wait: Wait(.transient))
-      return .again(error, counted: true)
+      return charged(error)
     case .waitForAccount: return withoutAccount(error)
     case .createZone, .askAboutZone:
       // As with an account: a zone in which the cloud has just saved something is not gone. So it is of one that was
       // refused so beside others, and is alone now.
-      if lastDone >= 0 || (isAlone && entry.failures > 0) {
-        wait(wait: Wait(.transient))
-        return .again(error, counted: true)
-      }
+      if lastDone >= 0 || (isAlone && entry.failures > 0) { return charged(error) }
       settlement.zone = error.zoneLoss
       return .stay
     case .park, .unwrap, .halt, .startOver, .failFetch, .giveUpSubscription: return .park(error)
@@ -196,12 +192,15 @@ struct ItemResultClassifier {
   /// Where it has done something with another item of the same request, that is this item's own trouble, and must
   /// not stop everybody: it is charged. If the account went in the middle of the request, the next one says so.
   private mutating func withoutAccount(_ error: SyncError) -> ItemVerdict {
-    if lastDone >= 0 {
-      wait(wait: Wait(.transient))
-      return .again(error, counted: true)
-    }
+    if lastDone >= 0 { return charged(error) }
     settlement.account = error.accountTrouble
     return .stay
+  }
+
+  /// An item that is sent again after a pause, and charged.
+  private mutating func charged(_ error: SyncError) -> ItemVerdict {
+    wait(wait: Wait(.transient))
+    return .again(error, counted: true)
   }
 
   /// Whether an item is charged for a failure that passes.
@@ -230,10 +229,7 @@ struct ItemResultClassifier {
   // MARK: Conflicts
 
   private mutating func conflict(entry: PendingChange, error: SyncError) -> ItemVerdict {
-    guard let edit = entry.edit else {
-      wait(wait: Wait(.transient))
-      return .again(error, counted: true)
-    }
+    guard let edit = entry.edit else { return charged(error) }
     guard let server = error.serverRecord, server.recordID == entry.recordID else { return .lookUp }
     // The response to an earlier attempt was lost. Otherwise somebody else had the same idea, and only
     // the resolver knows whether two of them are more than one.

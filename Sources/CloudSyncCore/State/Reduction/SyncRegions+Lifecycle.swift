@@ -65,9 +65,14 @@ extension SyncRegions {
   mutating func giveUpEverything(error: SyncError) {
     flight = nil
     giveUpModifications(error: error)
-    for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
+    giveUpFetches(error: error)
     fetch.awaited = nil
     fetch.lastToken = nil
+  }
+
+  /// Ends every fetch with an error.
+  mutating func giveUpFetches(error: SyncError) {
+    for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
     progress.isMoreToFetch = false
   }
 

@@ -65,8 +65,7 @@ extension SyncRegions {
       let error = SyncError(.zoneAbandoned, "the app gave the zone up")
       if let flight, flight.mode == .modify || flight.mode == .fetch { self.flight = nil }
       giveUpModifications(error: error)
-      for operation in fetch.removeAll() { notifications.add(.fetchFailed(operation, error)) }
-      progress.isMoreToFetch = false
+      giveUpFetches(error: error)
     }
     return true
   }
