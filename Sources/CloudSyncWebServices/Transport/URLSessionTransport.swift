@@ -10,19 +10,19 @@ public final class URLSessionTransport: HTTPTransport {
   /// The longest time without a sign of life from the server.
   private static let idleSeconds: Double = 60
   private let session: URLSession
-  private let now: @Sendable () -> Timestamp
+  private let environment: SyncEnvironment
 
   /// Creates a transport, to be kept for as long as the app runs.
   ///
-  /// - Parameter now: The clock that deadlines are by.
-  public init(now: @escaping @Sendable () -> Timestamp = SyncEnvironment.live.now) {
+  /// - Parameter environment: Where its clock and timers come from, which deadlines are by.
+  public init(environment: SyncEnvironment = .live) {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieAcceptPolicy = .never
     configuration.httpShouldSetCookies = false
     configuration.urlCache = nil
     configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
     session = URLSession(configuration: configuration, delegate: NoRedirects(), delegateQueue: nil)
-    self.now = now
+    self.environment = environment
   }
 
   deinit { session.finishTasksAndInvalidate() }
@@ -42,20 +42,20 @@ public final class URLSessionTransport: HTTPTransport {
       message.setValue(header.value, forHTTPHeaderField: header.name)
     }
     if !request.body.isEmpty { message.httpBody = Data(request.body) }
-    let left = Double(now().distance(to: deadline)) / 1e9
+    let left = environment.now().distance(to: deadline)
     guard left > 0 else { throw HTTPTransportError(.notSent, "the deadline has passed") }
-    message.timeoutInterval = min(Self.idleSeconds, left)
+    message.timeoutInterval = min(Self.idleSeconds, Double(left) / 1e9)
     return try await result(of: message, within: left).get()
   }
 
   private func result(
     of message: URLRequest,
-    within seconds: Double
+    within nanoseconds: Int64
   ) async -> Result<HTTPResponse, HTTPTransportError> {
     let running = Locked<URLSessionDataTask?>(nil)
     // The session's own time is only that without a sign of life, and a server may give signs for ever.
     let isLate = Locked(false)
-    let timer = DispatchWorkItem {
+    let timer = environment.makeTimer(.immediate) {
       isLate.withLock { $0 = true }
       running.withLock { $0 }?.cancel()
     }
@@ -74,8 +74,7 @@ public final class URLSessionTransport: HTTPTransport {
         }
         running.withLock { $0 = task }
         task.resume()
-        // A deadline at the end of time is further away than a clock counts.
-        DispatchQueue.global().asyncAfter(deadline: .now() + min(seconds, 86_400), execute: timer)
+        timer.schedule(after: nanoseconds)
         if Task.isCancelled { task.cancel() }
       }
     } onCancel: {
