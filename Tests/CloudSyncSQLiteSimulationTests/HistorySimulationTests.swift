@@ -128,6 +128,10 @@ struct HistorySimulationTests {
         (2661, "default"), (2705, "default"), (1857, "default"), (1713, "default"),
         // A row that was edited and not committed was no longer what had been written, once others had filled its column.
         (2909, "default"), (3820, "default"), (5657, "default"),
+        // A reset ended while it deleted, and its deletion was carried out when everything was taken to be there.
+        (5480, "default"),
+        // The model took a value that says nothing of a renamed column for the column's.
+        (6217, "default"), (21015, "default"),
         // All of the main branch was before the commit that the history was squashed to, and new copies had no rows there.
         (52_000_351, "default"),
       ]

@@ -60,7 +60,7 @@ public final class ChangesetRemote: Sendable {
       environment: environment
     )
     self.session = session
-    let calls = RemoteCalls()
+    let calls = RemoteCalls { [weak session] in session?.cancel($0) }
     self.calls = calls
     let accounts = AccountWatch(
       session: session,
@@ -160,12 +160,20 @@ public final class ChangesetRemote: Sendable {
   public func fetch() async throws(ChangesetError) -> [Changeset] {
     try await accounts.begin()
     try pages.retryRefused()
+    try await fetchPages()
+    if try RemoteState.mayLackPacks(in: repository) {
+      try RemoteState.forgetToken(in: repository, bringingBack: false)
+      try await fetchPages()
+    }
+    return try pages.takeNew()
+  }
+
+  private func fetchPages() async throws(ChangesetError) {
     let token = try RemoteState.token(in: repository)
     let operation = FetchOperation(changeToken: token, startingOver: token == nil)
     _ = try await calls.run { done in self.session.fetch(operation, completion: done) }
     try await fetchMissing()
     try pages.settleHorizon()
-    return try pages.takeNew()
   }
 
   /// Asks by name for records that no page could bring: the token is behind them.

@@ -53,11 +53,13 @@ final class PageTaker: Sendable {
         }
       }
       let startsOver = page.startedOver && page.isBeginning && !HistoryMutant.trustedZone.isPresent
+      let losesPacks = losesPacks(page)
       let taken = try repository.write { (work) throws(ChangesetError) in
         // Everything that the zone holds comes now: what does not is not there, as in a zone that others have made
         // again after it was lost.
         if startsOver { try RemoteState.forgetCloud(work: work) }
         let taken = try records.taken(by: work)
+        if losesPacks { try work.info.set(.deletions, .integer(1)) }
         for (name, reason) in failures {
           try PackIntake(work: work).refuse(name: name, because: reason, bytes: nil)
         }
@@ -79,6 +81,15 @@ final class PageTaker: Sendable {
     } catch {
       calls.fail(error: error)
       return false
+    }
+  }
+
+  /// Whether packs are gone that were in the zone when it was last fetched from the beginning; a cloud may tell of older
+  /// deletions too as it begins.
+  private func losesPacks(_ page: FetchOperation.Response) -> Bool {
+    let known = page.isBeginning ? [] : state.withLock { $0.records }
+    return page.deletedRecordIDs.contains { id in
+      id.name.hasPrefix(Pack.namePrefix) && (!page.startedOver || known.contains(id.name))
     }
   }
 

@@ -79,6 +79,24 @@ enum RemoteState {
     }
   }
 
+  /// Whether packs were deleted from the zone since it was last fetched from the beginning, and not by a squash.
+  ///
+  /// Nobody can say what they held that no other has, so the zone is fetched anew, and what it lacks is sent. A squash
+  /// deletes what nobody needs, and leaves the state that the history begins with.
+  static func mayLackPacks(in repository: ChangesetRepository) throws(ChangesetError) -> Bool {
+    let isNoted = try repository.read { (work) throws(ChangesetError) in
+      try work.info.integer(.deletions) != nil
+    }
+    guard isNoted else { return false }
+    return try repository.write { (work) throws(ChangesetError) in
+      guard let horizon = try Horizon(work.connection)?.row.id else { return true }
+      let snapshots = try ZoneReports(connection: work.connection).snapshots()
+      guard snapshots.contains(where: { $0.place.id == horizon }) else { return true }
+      try work.connection.run("DELETE FROM changesets_info WHERE name = 'deletions'")
+      return false
+    }
+  }
+
   /// Notes that the cloud has nothing.
   static func forgetCloud(in repository: ChangesetRepository) throws(ChangesetError) {
     try repository.write { (work) throws(ChangesetError) in try forgetCloud(work: work) }
@@ -92,7 +110,10 @@ enum RemoteState {
 
   private static func forget(connection: HistoryConnection) throws(ChangesetError) {
     try connection.run(
-      "DELETE FROM changesets_info WHERE name IN ('token', 'shown', 'pushed', 'declared', 'reported')"
+      """
+      DELETE FROM changesets_info
+      WHERE name IN ('token', 'shown', 'pushed', 'declared', 'reported', 'deletions')
+      """
     )
     try ZoneReports(connection: connection).forget()
     try StrayCommits(connection: connection).note()

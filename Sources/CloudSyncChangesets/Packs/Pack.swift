@@ -19,9 +19,12 @@ struct Pack: Sendable, Hashable {
   private static let magic = Array("cloudsync-pack".utf8)
   private static let format: UInt8 = 1
 
+  /// What the names of packs begin with.
+  static let namePrefix = "pack-"
+
   /// The name of a record that holds these bytes.
   static func name(of bytes: [UInt8]) -> String {
-    "pack-" + Hexadecimal.text(of: Digest(of: [bytes]).bytes.prefix(16))
+    namePrefix + Hexadecimal.text(of: Digest(of: [bytes]).bytes.prefix(16))
   }
 
   // MARK: Writing

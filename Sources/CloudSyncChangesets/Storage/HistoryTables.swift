@@ -96,7 +96,7 @@ struct Info {
   enum Name: String {
     case version, replica, schema, ids, imported, cloning
     case token, shown, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets
-    case session, wait, declared, squashed, reported, strays
+    case session, wait, declared, squashed, reported, strays, deletions
   }
 
   private let connection: HistoryConnection

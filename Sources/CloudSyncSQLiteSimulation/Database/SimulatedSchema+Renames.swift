@@ -129,6 +129,12 @@ extension SimulatedSchema {
     return (all, seen)
   }
 
+  /// Whether another cell says more of a value than one does: what changes nothing says least.
+  private func precedes(_ cell: CellDelta, _ other: CellDelta) -> Bool {
+    if cell.isChange != other.isChange { return other.isChange }
+    return cell.time < other.time
+  }
+
   private func canonical(
     _ row: RowDelta,
     names: [String: String],
@@ -141,8 +147,9 @@ extension SimulatedSchema {
       let old = row.cells.first { $0.column == name }
       let new = row.cells.first { $0.column == alias }
       guard row.kind == .update, let fills else {
-        // A commit has the one or the other, or both where a merge could not know that they are one.
-        guard var cell = [old, new].compactMap(\.self).max(by: { $0.time < $1.time }) else {
+        // A commit has the one or the other, or both where a merge could not know that they are one, or where commits
+        // from before and after a rename were put on a squash together: then one of them changes nothing.
+        guard var cell = [old, new].compactMap(\.self).max(by: precedes) else {
           continue
         }
         cell.column = name

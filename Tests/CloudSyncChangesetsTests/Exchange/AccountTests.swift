@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func aCallThatBeginsInATroubleEndsWithIt() async throws {
-    let calls = RemoteCalls()
+    let calls = RemoteCalls { _ in }
     calls.begin(trouble: .zone, error: ChangesetError(.cloud, "the zone is gone"))
     calls.begin(trouble: .account, error: .anotherAccount)
     let isSubmitted = Locked(false)
@@ -131,6 +131,40 @@ import Testing
       return .unassigned
     }
     #expect(value == 7)
+  }
+
+  @Test func whatACallHasAskedForEndsWithIt() async throws {
+    let cancelled = Locked<[OperationID]>([])
+    let calls = RemoteCalls { id in cancelled.withLock { $0.append(id) } }
+    let error = ChangesetError(.cloud, "the cloud refuses everything")
+    let early = OperationID(epoch: 1, number: 1)
+    await Self.expect(.cloud) {
+      let _: Int = try await calls.run { _ in
+        calls.fail(error: error)
+        return early
+      }
+    }
+    let late = OperationID(epoch: 1, number: 2)
+    let (begun, begins) = AsyncStream<Void>.makeStream()
+    let failing = Task {
+      for await _ in begun { break }
+      calls.fail(error: error)
+    }
+    await Self.expect(.cloud) {
+      let _: Int = try await calls.run { _ in
+        begins.yield()
+        return late
+      }
+    }
+    await failing.value
+    let answered = OperationID(epoch: 1, number: 3)
+    let value: Int = try await calls.run { done in
+      done(.success(7))
+      return answered
+    }
+    calls.fail(error: error)
+    #expect(value == 7)
+    #expect(cancelled.withLock { $0 } == [early, late])
   }
 
   @Test func whoeverComesWhileTheZoneIsLostIsToldToo() async throws {

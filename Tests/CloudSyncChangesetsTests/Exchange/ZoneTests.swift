@@ -33,6 +33,34 @@ import Testing
     #expect(try fresh.repository.status().waitingCount == 0)
   }
 
+  @Test func packsThatSomebodyHasDeletedAreSentAgain() async throws {
+    let cloud = LocalCloud()
+    let (desk, phone) = (try HistoryBench(replica: "desk"), try HistoryBench(replica: "phone"))
+    let one = try RemoteBench.remote(desk, cloud)
+    let other = try RemoteBench.remote(phone, cloud, device: "phone")
+    for (bench, remote) in [(desk, one), (phone, other), (desk, one)] {
+      try bench.commit("INSERT INTO people(id) VALUES(lower(hex(randomblob(4))))")
+      try await remote.sync()
+    }
+    // As a reset does whose request arrives when all that it was for is over.
+    let stranger = CloudSyncSession(
+      operationHandler: RemoteBench.handler(cloud, device: "stranger"),
+      zoneID: RemoteBench.zone,
+      resolver: .fieldwise(default: .client)
+    )
+    stranger.start()
+    defer { stranger.stop() }
+    let deleted = try RemoteBench.packs(cloud).dropLast().map(\.recordID)
+    #expect(deleted.count > 1)
+    _ = try await stranger.perform(ModifyOperation(recordIDsToDelete: deleted))
+    for remote in [other, one, other] { try await remote.sync() }
+    let fresh = try HistoryBench(replica: "fresh")
+    try await RemoteBench.remote(fresh, cloud, device: "fresh").sync()
+    try HistoryBench.expectEqual([desk, phone, fresh])
+    #expect(try fresh.repository.log().count == phone.repository.log().count)
+    #expect(try phone.rows("SELECT * FROM changesets_info WHERE name = 'deletions'") == [])
+  }
+
   @Test func anAppThatHasToBeUpdatedSendsItsCommitsAllTheSame() async throws {
     let cloud = LocalCloud()
     let desk = try HistoryBench(
