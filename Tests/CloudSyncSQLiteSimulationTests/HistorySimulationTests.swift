@@ -132,6 +132,10 @@ struct HistorySimulationTests {
         (5480, "default"),
         // The model took a value that says nothing of a renamed column for the column's.
         (6217, "default"), (21015, "default"),
+        // What was put on top of one squash was beside the next one, and what it stood for counted as left behind.
+        (30008, "default"),
+        // A session whose last fetch was cancelled waited for more pages; one that began with a subscription counted on.
+        (30524, "default"), (30652, "default"),
         // All of the main branch was before the commit that the history was squashed to, and new copies had no rows there.
         (52_000_351, "default"),
       ]

@@ -83,6 +83,8 @@ struct SimulationTests {
       of: [
         // What a device had edited before it deleted the row was looked for under the key that another had given the row.
         (990_084, 40, "default"),
+        // A row that another device had given a key was renamed unseen, and NULLs went along with the other key.
+        (7403, 40, "default"),
         // A page told of a row before its deletion was acknowledged, and it had been made again.
         (1488, 37, "clock-skew,offline"),
         // A row that was inserted before a migration set what the migration added.

@@ -57,28 +57,48 @@ struct RebasedCommits {
     try connection.execute("DROP TABLE IF EXISTS main.changesets_rebased")
   }
 
-  /// Whether something stands for a commit that is not beside the horizon itself.
+  /// Whether something stands for a commit that is not beside the horizon itself, or for what stands for it.
   func contains(_ id: ChangesetID) throws(ChangesetError) -> Bool {
     guard try isThere() else { return false }
     return try connection.integer(
       """
-      SELECT 1 FROM changesets_rebased r JOIN changesets_log l ON l.seq = r.seq
-      WHERE r.original = ?1 AND l.remote <> 2 LIMIT 1
+      WITH RECURSIVE standing(id, remote) AS (
+        SELECT ?1, 2
+        UNION
+        SELECT l.id, l.remote FROM standing s
+          JOIN changesets_rebased r ON r.original = s.id JOIN changesets_log l ON l.seq = r.seq
+          WHERE s.remote = 2)
+      SELECT 1 FROM standing WHERE remote <> 2 LIMIT 1
       """,
       .blob(id.bytes)
     ) != nil
   }
 
   /// What stands for commits that is not beside the horizon itself: of several the first.
+  ///
+  /// What was put on top of one squash may be beside the next one, and has something that stands for it then: that
+  /// stands for all of it.
   func standing() throws(ChangesetError) -> [ChangesetID: LogRow] {
     var standing: [ChangesetID: LogRow] = [:]
-    for (original, seq) in try all() {
-      let row = try log.row(seq)
-      guard !row.isBeside else { continue }
-      if let known = standing[original], (known.generation, known.id) < (row.generation, row.id) {
-        continue
+    var beside: [(original: ChangesetID, id: ChangesetID)] = []
+    let note = { (original: ChangesetID, row: LogRow) in
+      if let known = standing[original], (known.generation, known.id) <= (row.generation, row.id) {
+        return false
       }
       standing[original] = row
+      return true
+    }
+    for (original, seq) in try all() {
+      let row = try log.row(seq)
+      if row.isBeside { beside.append((original, row.id)) } else { _ = note(original, row) }
+    }
+    // Every step puts an earlier commit in the place of another, so that this ends.
+    var hasGrown = !beside.isEmpty
+    while hasGrown {
+      hasGrown = false
+      for (original, id) in beside {
+        if let row = standing[id], note(original, row) { hasGrown = true }
+      }
     }
     return standing
   }

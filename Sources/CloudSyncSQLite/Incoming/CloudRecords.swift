@@ -53,15 +53,7 @@ struct CloudRecords: TransactionPart {
       // Of edits that were not sent the values are gone: there is nothing to join but the deletion. Nor is there if others
       // have only converted what the cloud had.
       if known.state.isDirty || known.state.known?.clock.isConverted(in: version.clock) == true {
-        if tables[place].filter != nil {
-          known.endsMismatched = true
-          keep(known)
-        }
-        known = try reduce(
-          .edited(.lost(tables[place].columns, at: try transaction.nextTime())),
-          of: key,
-          in: place
-        )
+        known = try UnseenEdits(transaction: transaction).end(lost: known)
       }
     }
     let former = known.state

@@ -213,15 +213,8 @@ struct Reconciliation: TransactionPart {
       .bind(table.id, at: 1)
     let missing = try query.mapRows { $0.value(0) }
     for rowKey in missing {
-      var row = try transaction.row(try table.key(rowKey), in: place)
-      guard row.isLost else { continue }
-      if table.filter != nil {
-        // Nobody knows whether it was one of those that are sent.
-        row.endsMismatched = true
-        transaction.keep(row)
-      }
-      let time = try transaction.nextTime()
-      try transaction.reduce(.edited(.lost(table.columns, at: time)), of: row.key, in: place)
+      let row = try transaction.row(try table.key(rowKey), in: place)
+      if row.isLost { try UnseenEdits(transaction: transaction).end(lost: row) }
     }
   }
 

@@ -139,6 +139,8 @@ struct MovedRows: TransactionPart {
     _ version: RecordVersion
   ) throws(SQLiteError) {
     try transaction.edit(.renamed([move]), of: row)
+    // What its table has lost has no values that could go along.
+    if row.isLost { return }
     note([.handOver(row.state.handOver(of: version, by: move))], of: row)
   }
 
@@ -202,7 +204,10 @@ struct MovedRows: TransactionPart {
     let table = tables[place]
     var hand = hand
     hand.version.removeColumns(table.key)
-    let target = try self.row(key, in: place)
+    var target = try self.row(key, in: place)
+    if target.isLost, try transaction.fullFetch() != .restores {
+      target = try UnseenEdits(transaction: transaction).end(lost: target)
+    }
     if !hand.isOfCloud { try noteUnseenColumns(of: &hand.version, beside: target) }
     // Of another row that has the key it takes nothing.
     if target.state.row.map({ $0.clock.isOfSameRow(as: hand.version.clock) }) != true {

@@ -43,6 +43,23 @@ struct UnseenEdits: TransactionPart {
     try takeColumns(of: self.row(key, in: place), values: values, than: mine, beside: version)
   }
 
+  /// Ends a row that its table has lost: somebody has deleted it unseen.
+  ///
+  /// - Returns: The row.
+  /// - Throws: SQLite's reason.
+  @discardableResult
+  func end(lost row: LoadedRow) throws(SQLiteError) -> LoadedRow {
+    let table = tables[row.place]
+    if table.filter != nil {
+      // Nobody knows whether it was one of those that are sent.
+      var row = row
+      row.endsMismatched = true
+      keep(row)
+    }
+    let edit = RowEdit.lost(table.columns, at: try transaction.nextTime())
+    return try reduce(.edited(edit), of: row.key, in: row.place)
+  }
+
   /// Takes what somebody has changed unseen in a row of which another column was edited and sent since: its digest is of all
   /// that the row had then, and only the cloud's record tells.
   private func takeHiddenColumns(

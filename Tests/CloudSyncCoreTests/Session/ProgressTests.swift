@@ -90,4 +90,50 @@ struct ProgressTests {
     #expect(bench.state.progress.waiting == 0)
     #expect(bench.state.parkedRecords.isEmpty)
   }
+
+  @Test("Of a fetch that was cancelled no more is to come, also where its zone was lost before")
+  func cancelledFetch() throws {
+    let bench = SessionHarness(
+      script: ScriptedHandler.Script(fetch: { _, number in
+        number == 0
+          ? .success(.init(changeToken: ChangeToken(text: "1"), hasMore: true))
+          : .failure(.userDeletedZone)
+      })
+    )
+    bench.start()
+    let id = bench.session.fetch()
+    bench.world.advance(by: .milliseconds(100))
+    #expect(bench.state.progress.isMoreToFetch)
+    bench.session.cancel(id)
+    bench.world.advance(by: .milliseconds(100))
+
+    #expect(bench.state.hasWorkQueued == false)
+    #expect(bench.state.progress.isMoreToFetch == false)
+  }
+
+  @Test("What is asked for once begins a run too")
+  func countsWishes() throws {
+    let bench = SessionHarness(
+      script: ScriptedHandler.Script(
+        modify: { _, _ in .after(.seconds(60), .failure(SyncError(.networkUnavailable))) },
+        createSubscription: { number in
+          number == 0 ? .failure(SyncError(.internalError)) : .success(true)
+        }
+      )
+    )
+    bench.start()
+    let id = try bench.modify([SessionHarness.record("a")])
+    bench.world.advance(by: .milliseconds(100))
+    bench.session.cancel(id)
+    bench.world.advance(by: .milliseconds(100))
+    #expect(bench.state.haltReason != nil)
+    #expect(bench.state.hasWorkQueued == false)
+    #expect(bench.state.progress.notDone == 1)
+    bench.session.start()
+    bench.session.fetch()
+    bench.world.run()
+
+    #expect(bench.state.progress.notDone == 0)
+    #expect(bench.state.progress.submitted == 0)
+  }
 }

@@ -114,12 +114,12 @@ extension SyncRegions {
   mutating func cancelFetch(_ id: OperationID) -> Bool {
     // Looked at first: what the state shares with others is copied only if there is something to do.
     guard cold.value.fetch.contains(id) else { return false }
-    let isLookup = fetch.run?.isLookup == true
     guard let (operation, endsRun) = fetch.cancel(id) else { return false }
     let error = SyncError(.cancelled, "the fetch was cancelled")
     notifications.add(.fetchFailed(operation, error))
+    // Also where the run had ended before it, as when its zone was lost.
+    if fetch.run == nil { progress.isMoreToFetch = false }
     guard endsRun else { return true }
-    if !isLookup { progress.isMoreToFetch = false }
     if let flight, flight.mode == .fetch, !flight.isLookup { self.flight = nil }
     return true
   }

@@ -28,9 +28,17 @@ extension SyncRegions {
       beginProgressIfIdle()
       fetch.enqueue(operation)
       return true
-    case .createZone: return zone.wishForZone()
-    case .createSubscription: return zone.wishForSubscription()
+    case .createZone: return wish { $0.wishForZone() }
+    case .createSubscription: return wish { $0.wishForSubscription() }
     }
+  }
+
+  /// Queues what is to be in the cloud once, unless it is queued already.
+  private mutating func wish(_ body: (inout ZoneRegion) -> Bool) -> Bool {
+    let isBeginning = !hasWorkQueued
+    guard body(&zone) else { return false }
+    if isBeginning { progress = SyncProgress() }
+    return true
   }
 
   /// Ends an operation that was not submitted as it has to be: it is told, and nothing is queued.
