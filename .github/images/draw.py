@@ -3,6 +3,7 @@
 
     swift run cloudsync demo --keep FOLDER    # a new folder, in which it leaves its logs
     python3 .github/images/draw.py FOLDER     # writes demo-light.svg and demo-dark.svg beside this file
+    python3 .github/images/draw.py FOLDER TO  # writes them into another folder
 
 What is drawn is found in the logs: from the requests after the devices were offline to the repetition of the one whose
 response was lost, and from the fetch before the first conflict after that until the other device has the merged record.
@@ -178,9 +179,10 @@ def marked(rows):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: draw.py FOLDER, in which “cloudsync demo --keep FOLDER” has left its logs")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: draw.py FOLDER [TO], in which “cloudsync demo --keep FOLDER” has left its logs")
     folder = pathlib.Path(sys.argv[1])
+    target = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else pathlib.Path(__file__).parent
     everything = []
     for device in ("laptop", "phone"):
         paths = sorted(folder.glob(f"{device}*.jsonl"))
@@ -196,7 +198,7 @@ def main():
             rows.append(None)
         rows += marked(answered(everything[begin:end]))
     for theme, colors in THEMES.items():
-        (pathlib.Path(__file__).parent / f"demo-{theme}.svg").write_text(draw(rows, colors))
+        (target / f"demo-{theme}.svg").write_text(draw(rows, colors))
 
 
 main()
