@@ -18,7 +18,8 @@ extension ChangesetRemote {
   /// Fetches what the zone holds, deletes it, and sends all commits again.
   ///
   /// Records that hold what is not in this history stay: such as others' commits that cannot be read here, or
-  /// wait for one before them. After a failure the next push goes on with it.
+  /// wait for one before them. After a failure the next push goes on with it. The other copies hear of the deletion, fetch
+  /// the zone anew, and send what it lacks.
   ///
   /// - Throws: Why the cloud did not do it.
   public func reset() async throws(ChangesetError) {
