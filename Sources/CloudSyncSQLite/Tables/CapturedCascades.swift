@@ -58,7 +58,7 @@ struct CapturedCascades {
     case .updated(let bits):
       let columns = Set(table.watched.filter { bits.contains($0.number) }.map(\.column.name))
       // A row may refer to itself, and its reference is set before the key counts as changed.
-      if !columns.isDisjoint(with: table.actions.updatedColumns) {
+      if !columns.isDisjoint(with: table.actions.announcedColumns) {
         close(row, by: .update, in: tables, at: place)
       }
       candidates.append(Candidate(id: edit.id, place: place, columns: columns))

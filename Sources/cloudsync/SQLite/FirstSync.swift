@@ -1,19 +1,25 @@
 import CloudSyncCore
 import CloudSyncSQLite
+import CloudSyncSQLiteSchema
 
-/// What a copy's first sync has changed in rows that it had: the cloud's values and deletions win there.
+/// What the first sync of a copy's tables has changed in rows that they had: the cloud's values and deletions win there.
 ///
 /// Nothing else tells what the rows were, so whoever joins a cloud by mistake has to hear of it at once.
 struct FirstSync: Sendable {
+  /// The tables that were not synced before.
+  private let tables: [String]
   private var replaced: [RowChanges.Row] = []
   private var deleted: [RowChanges.Row] = []
 
   var replacedCount: Int { replaced.count }
   var deletedCount: Int { deleted.count }
 
+  init(of tables: [String]) { self.tables = tables }
+
   mutating func add(_ changes: RowChanges) {
-    replaced += changes.rows.filter { $0.kind == .updated }
-    deleted += changes.rows.filter { $0.kind == .deleted }
+    let rows = changes.rows.filter { row in tables.contains { $0.isSameName(as: row.table) } }
+    replaced += rows.filter { $0.kind == .updated }
+    deleted += rows.filter { $0.kind == .deleted }
   }
 
   /// The warnings for the database of a path, of rows beside those that have become one with others.

@@ -101,7 +101,8 @@ enum SyncCommand {
     [
       .init(
         name: "--ignore-foreign-keys",
-        help: "store rows whose parents are missing, instead of keeping them waiting"
+        help: "store rows whose parents are missing, instead of keeping them waiting;"
+          + " triggers do then what foreign keys say of deletions and keys that change"
       ),
       .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
     ] + DatabaseArguments.policies + [DatabaseArguments.filter, LeftTables.option, .json]

@@ -1,6 +1,7 @@
 import CloudSyncCore
 import CloudSyncEventLog
 import CloudSyncSQLite
+import CloudSyncSQLiteSchema
 import Dispatch
 
 #if canImport(Glibc)
@@ -79,8 +80,9 @@ final class SyncRun {
     try keepPolicies(formerTables: formerTables, console: console)
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
     engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
-    if request.place == nil, !request.isAttaching {
-      firstSync.withLock { $0 = FirstSync() }
+    let first = request.tables.filter { name in !formerTables.contains { $0.isSameName(as: name) } }
+    if !first.isEmpty, !request.isAttaching {
+      firstSync.withLock { $0 = FirstSync(of: first) }
       engine.changes.sink { [firstSync] changes in firstSync.withLock { $0?.add(changes) } }
     }
     engine.unitedRows.sink { [unitedRows] new in unitedRows.withLock { $0 += new } }

@@ -34,7 +34,10 @@ final class CaptureHarness {
     let schema = try DatabaseSchema.read(connection)
     tables = try connection.transaction { () throws(SQLiteError) in
       let requests = (some ?? names).compactMap { schema.table(named: $0) }
-        .map { CaptureInstallation.Request(schema: $0, kept: kept) }
+        .map {
+          let actions = ReferenceActions(on: $0, of: schema.references)
+          return CaptureInstallation.Request(schema: $0, kept: kept, actions: actions)
+        }
       return try CaptureInstallation(connection: connection, clock: .fixed).install(requests)
     }
   }

@@ -21,6 +21,19 @@ struct RandomStatementTests {
     """,
     "CREATE TABLE t(id PRIMARY KEY NOT NULL, u REFERENCES t(id) ON DELETE CASCADE ON UPDATE CASCADE, a UNIQUE, b)",
     """
+    CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u INTEGER REFERENCES t(id) ON DELETE CASCADE ON UPDATE CASCADE
+      DEFERRABLE INITIALLY DEFERRED, a, b);
+    CREATE INDEX i ON t(u);
+    """,
+    """
+    CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u REAL REFERENCES t(a) ON DELETE SET NULL, a TEXT UNIQUE, b);
+    CREATE TABLE c(p INTEGER REFERENCES t(id)); CREATE INDEX i ON c(p); CREATE INDEX j ON t(u);
+    """,
+    """
+    CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u NUMERIC REFERENCES t(id) ON UPDATE SET NULL, a, b);
+    CREATE INDEX i ON t(u);
+    """,
+    """
     CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u, a, b);
     CREATE TRIGGER app AFTER UPDATE OF a ON t WHEN new.b IS NOT 9 BEGIN
       UPDATE OR IGNORE t SET b = 9 WHERE id = new.id; DELETE FROM t WHERE u = new.b; END;
@@ -30,7 +43,7 @@ struct RandomStatementTests {
   ]
 
   private static let values = [
-    "NULL", "1", "2", "2.0", "'1'", "'a'", "'A'", "'a '", "'b'", "x'61'", "0.5", "''",
+    "NULL", "1", "2", "2.0", "'1'", "'a'", "'A'", "'a '", "'b'", "x'61'", "0.5", "''", "'01'",
     "CAST(x'610062' AS TEXT)", "CAST(x'ff' AS TEXT)", "9", "-1",
   ]
   private static let clauses = [
@@ -61,7 +74,12 @@ struct RandomStatementTests {
       script.append(sql)
       // What SQLite refuses is part of the script.
       do { try harness.execute(sql) } catch { script.append("-- \(error)") }
-      if harness.connection.isInTransaction, step % 5 == 4 { try harness.execute("COMMIT") }
+      if harness.connection.isInTransaction, step % 5 == 4 {
+        do { try harness.execute("COMMIT") } catch {
+          script.append("ROLLBACK -- \(error)")
+          try harness.execute("ROLLBACK")
+        }
+      }
       if harness.connection.isInTransaction || random.below(4) > 0 { continue }
       let rows = try harness.read(limit: random.within(1...8))
       if try !harness.isSame() {

@@ -39,6 +39,26 @@ struct FirstSyncTests {
     }
   }
 
+  @Test("So does the first sync of a table that both copies have made since")
+  func newTable() throws {
+    try ToolHarness.run("first-sync-table") { bench in
+      let sync = { (file: String, options: [String]) in
+        bench.run(["sync", "@\(file)", "--cloud", "@c", "--all"] + options)
+      }
+      for file in ["a.db", "b.db"] {
+        try bench.sql(file, "CREATE TABLE other(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
+        #expect(sync(file, ["--create"]).code == 0)
+        let update = "UPDATE notes SET title = '\(file)' WHERE id = 'a'"
+        try bench.sql(file, Self.notes, update, "SELECT 1")
+      }
+      #expect(sync("a.db", []).errors.isEmpty)
+      let result = sync("b.db", [])
+      #expect(result.errors.contains("1 row had other values than the cloud"), "\(result)")
+      #expect(try bench.sql("b.db", "SELECT title FROM notes WHERE id = 'a'") == ["'a.db'"])
+      #expect(sync("b.db", []).errors.isEmpty)
+    }
+  }
+
   @Test("Other policies than before are told, and tables that nobody knows are refused")
   func policies() throws {
     try ToolHarness.run("policy-change") { bench in

@@ -31,7 +31,7 @@ import CloudSyncSQLiteSupport
 /// as bits, by their numbers: an integer, or for tables of more than ``ColumnBits/perWord`` columns, several joined
 /// by commas. Where not all rows are sent, -5 before a deletion says that the row does not match the condition, and -6
 /// is -3 of such a row. Where SQLite writes references by itself, -7 says before a change of a key, or a deletion, that it
-/// may do so until then.
+/// may do so until then; and where it tells no trigger afterwards what the row was, -7 has that.
 ///
 /// **Kept values** are there for columns whose policies need them: `kept` is how many columns of the
 /// table's list there were, `o0` and on what they held before, `n0` and on after.

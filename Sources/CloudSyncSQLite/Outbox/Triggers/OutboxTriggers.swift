@@ -17,7 +17,10 @@ struct OutboxTriggers {
 
   var all: [CaptureTrigger] {
     let comparison = ColumnComparison(table: table)
-    let isSame = table.isSameKey("old", as: "new")
+    // Where neither key is told as it is, an announcement tells it.
+    let isSame =
+      converted.isEmpty
+      ? table.isSameKey("old", as: "new") : "NOT EXISTS(SELECT 1 \(openNote))"
     return replacements + mismatches + announcements + [
       trigger(
         "insert",
@@ -31,7 +34,7 @@ struct OutboxTriggers {
         at: "AFTER DELETE",
         named: "old",
         when: table.hasKey("old"),
-        body: [deletion(when: nil)]
+        body: [deletion]
       ),
       trigger(
         "update",
@@ -70,12 +73,15 @@ struct OutboxTriggers {
     ]
   }
 
-  /// Note before a row's key changes, or the row is deleted, that SQLite may write references to it: what is captured from
-  /// then until the change itself is none of a user's edits.
+  /// Note before a row's key changes, or the row is deleted, that SQLite may write references to it.
+  ///
+  /// What is captured from then until the change itself is none of a user's edits. They note the row as it was too, where
+  /// nobody is told that afterwards.
   private var announcements: [CaptureTrigger] {
-    let note = entry(of: "old", change: "-7")
+    let note = entry(of: "old", change: "-7", kept: converted.isEmpty ? [:] : ["o": "old"])
     var triggers: [CaptureTrigger] = []
-    let columns = table.actions.updatedColumns
+    let keys = converted.isEmpty ? [] : table.key.map(\.name)
+    let columns = Set(table.actions.updatedColumns + converted + keys).sortedByBytes()
     if !columns.isEmpty {
       let isInKey = columns.contains { table.key.map(\.name).contains($0) }
       let list = table.schema.hasIntegerKey && isInKey ? "" : " OF \(names(columns))"
@@ -90,7 +96,7 @@ struct OutboxTriggers {
         )
       )
     }
-    if table.actions.followDeletions {
+    if table.actions.followDeletions || !converted.isEmpty {
       triggers.append(
         trigger(
           "leave",
@@ -114,13 +120,19 @@ struct OutboxTriggers {
     entry(of: "new", change: "-1", kept: ["n": "new"], if: condition)
   }
 
-  private func deletion(when condition: String?) -> String {
-    entry(of: "old", change: "-2", kept: ["o": "old"], if: condition)
+  private var deletion: String {
+    if !converted.isEmpty {
+      return entry(of: Self.note, change: "-2", kept: ["o": Self.note], from: openNote)
+    }
+    return entry(of: "old", change: "-2", kept: ["o": "old"])
   }
 
   /// A deletion whose row goes on under another key, that of the next edit.
   private var renaming: String {
     let change = table.hasKey("new").map { "CASE WHEN \($0) THEN -4 ELSE -2 END" } ?? "-4"
+    if !converted.isEmpty {
+      return entry(of: Self.note, change: change, kept: ["o": Self.note], from: openNote)
+    }
     return entry(of: "old", change: change, kept: ["o": "old"], if: table.hasKey("old"))
   }
 
@@ -141,6 +153,65 @@ struct OutboxTriggers {
       kept: ["o": "old", "n": "new"],
       if: condition.joined(separator: " AND ")
     )
+  }
+
+  // MARK: Converted values
+
+  /// The columns that matter here and whose former values SQLite tells converted.
+  private var converted: [String] {
+    let names = Set(table.key.map(\.name) + table.keptColumns.map(\.name))
+    return table.actions.convertedColumns.filter(names.contains)
+  }
+
+  /// What an announcement is called where an edit takes the row from it.
+  private static let note = "note"
+
+  /// The last announcement of the row, if that is gone, and its end was not captured: a trigger of the app's may keep a row
+  /// that was announced.
+  private var openNote: String {
+    let name = table.name.quotedName
+    let (keys, places) = (table.key, table.key.indices)
+    let isThere = places.map {
+      "\(name).\(keys[$0].name.quotedName) IS note.k\($0) COLLATE \(keys[$0].collation.rawValue)"
+    }
+    let isCaptured = places.map { "edit.k\($0) IS note.k\($0)" }
+    let isOfRow = places.map { place in
+      let (noted, told) = ("note.k\(place)", "old.\(keys[place].name.quotedName)")
+      guard converted.contains(keys[place].name) else { return "\(noted) IS \(told)" }
+      return """
+        (\(noted) IS \(told) OR (typeof(\(noted)) = 'text') <> (typeof(\(told)) = 'text') \
+        AND 'blob' NOT IN (typeof(\(noted)), typeof(\(told))) \
+        AND CAST(\(noted) AS NUMERIC) IS CAST(\(told) AS NUMERIC))
+        """
+    }
+    return """
+      FROM cloudsync_outbox AS note WHERE note.table_id = \(table.id) AND note.change = -7 \
+      AND \(isOfRow.joined(separator: " AND ")) \
+      AND NOT EXISTS(SELECT 1 FROM \(name) WHERE \(isThere.joined(separator: " AND "))) \
+      AND NOT EXISTS(SELECT 1 FROM cloudsync_outbox AS edit WHERE edit.id > note.id \
+      AND edit.table_id = \(table.id) AND edit.change IN (-2, -4) \
+      AND \(isCaptured.joined(separator: " AND "))) ORDER BY note.id DESC LIMIT 1
+      """
+  }
+
+  /// What a column holds of a row of a trigger: while references are to be made good at the end of the transaction, SQLite
+  /// converts what it tells of a new row too, which is in the table as it is.
+  private func value(of column: String, in row: String) -> String {
+    let (name, value) = (table.name.quotedName, "\(row).\(column.quotedName)")
+    guard row == "new", converted.contains(column), let number = table.schema.rowNumberName else {
+      return value
+    }
+    let stored = "SELECT \(column.quotedName) FROM \(name) WHERE \(number) = new.\(number)"
+    return "coalesce((\(stored)), \(value))"
+  }
+
+  /// What a kept column held before an update, as its last announcement says.
+  private func formerValue(of column: (place: Int, name: String)) -> String {
+    let name = column.name.quotedName
+    return """
+      CASE WHEN old.\(name) IS new.\(name) THEN old.\(name) ELSE (SELECT o\(column.place) FROM cloudsync_outbox \
+      WHERE table_id = \(table.id) AND change = -7 ORDER BY id DESC LIMIT 1) END
+      """
   }
 
   // MARK: Replaced rows
@@ -247,7 +318,7 @@ struct OutboxTriggers {
     var values = [clock.sql, "\(table.id)", change]
     for (place, column) in table.key.enumerated() {
       columns.append("k\(place)")
-      values.append("\(row).\(column.name.quotedName)")
+      values.append(row == Self.note ? "note.k\(place)" : value(of: column.name, in: row))
     }
     if !kept.isEmpty, !table.kept.isEmpty {
       columns.append("kept")
@@ -255,8 +326,12 @@ struct OutboxTriggers {
       for (prefix, row) in kept.sorted(by: { $0.key < $1.key }) {
         columns += table.keptColumns.map { "\(prefix)\($0.place)" }
         values += table.keptColumns.map { column in
+          if row == Self.note { return "note.o\(column.place)" }
           let isOfKey = table.key.contains { $0.name == column.name }
-          return "\(isOfKey ? keyRow ?? row : row).\(column.name.quotedName)"
+          let source = isOfKey ? keyRow ?? row : row
+          // A note is written before the change, and told all as it is.
+          let isConverted = source == "old" && change != "-7" && converted.contains(column.name)
+          return isConverted ? formerValue(of: column) : value(of: column.name, in: source)
         }
       }
     }
