@@ -17,10 +17,7 @@ struct OutboxTriggers {
 
   var all: [CaptureTrigger] {
     let comparison = ColumnComparison(table: table)
-    // Where neither key is told as it is, an announcement tells it.
-    let isSame =
-      converted.isEmpty
-      ? table.isSameKey("old", as: "new") : "NOT EXISTS(SELECT 1 \(openNote))"
+    let isSame = isSameKey
     return replacements + mismatches + announcements + [
       trigger(
         "insert",
@@ -161,6 +158,22 @@ struct OutboxTriggers {
   private var converted: [String] {
     let names = Set(table.key.map(\.name) + table.keptColumns.map(\.name))
     return table.actions.convertedColumns.filter(names.contains)
+  }
+
+  /// Whether an update has left the key as it was: where that is not told as it was, an announcement tells it.
+  private var isSameKey: String {
+    let isSame = table.isSameKey("old", as: "new")
+    let conversions = table.key.filter { converted.contains($0.name) }
+      .map { column in
+        // A column of text holds no numbers.
+        table.schema.column(named: column.name)?.affinity == .text
+          ? "typeof(old.\(column.name.quotedName)) IN ('integer', 'real')" : "1"
+      }
+    if conversions.isEmpty { return isSame }
+    return """
+      CASE WHEN \(conversions.joined(separator: " OR ")) THEN NOT EXISTS(SELECT 1 \(openNote)) \
+      ELSE \(isSame) END
+      """
   }
 
   /// What an announcement is called where an edit takes the row from it.
