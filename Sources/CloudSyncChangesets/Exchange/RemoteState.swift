@@ -84,8 +84,8 @@ enum RemoteState {
   /// Nobody can say what they held that no other has, so the zone is fetched anew, and what it lacks is sent. A squash
   /// deletes what nobody needs, and leaves the state that the history begins with.
   static func mayLackPacks(in repository: ChangesetRepository) throws(ChangesetError) -> Bool {
-    let isNoted = try repository.read { (work) throws(ChangesetError) in
-      try work.info.integer(.deletions) != nil
+    let isNoted = try repository.database.use { (connection) throws(ChangesetError) in
+      try Info(connection).integer(.deletions) != nil
     }
     guard isNoted else { return false }
     return try repository.write { (work) throws(ChangesetError) in

@@ -13,7 +13,16 @@ import CloudSyncSQLiteSupport
 /// SQL cannot see whether a zero in an untyped column became a negative one or back.
 struct OutboxTriggers {
   let table: CapturedTable
-  var clock = CaptureClock.system
+  let clock: CaptureClock
+  /// The columns that matter here and whose former values SQLite tells converted.
+  private let converted: [String]
+
+  init(table: CapturedTable, clock: CaptureClock = .system) {
+    self.table = table
+    self.clock = clock
+    let names = Set(table.key.map(\.name) + table.keptColumns.map(\.name))
+    converted = table.actions.convertedColumns.filter(names.contains)
+  }
 
   var all: [CaptureTrigger] {
     let comparison = ColumnComparison(table: table)
@@ -31,14 +40,14 @@ struct OutboxTriggers {
         at: "AFTER DELETE",
         named: "old",
         when: table.hasKey("old"),
-        body: [deletion]
+        body: [ending(change: "-2")]
       ),
       trigger(
         "update",
         at: "AFTER UPDATE",
         named: "new",
         when: conditions(comparison.isAnyChanged, isSame, table.hasKey("new")),
-        body: [entry(of: "new", change: comparison.bits, kept: ["o": "old", "n": "new"])]
+        body: [entry(of: "new", change: comparison.bits, kept: ["o": Self.former, "n": "new"])]
       ),
       trigger(
         "rename",
@@ -117,26 +126,23 @@ struct OutboxTriggers {
     entry(of: "new", change: "-1", kept: ["n": "new"], if: condition)
   }
 
-  private var deletion: String {
-    if !converted.isEmpty {
-      return entry(of: Self.note, change: "-2", kept: ["o": Self.note], from: openNote)
-    }
-    return entry(of: "old", change: "-2", kept: ["o": "old"])
-  }
-
   /// A deletion whose row goes on under another key, that of the next edit.
   private var renaming: String {
     let change = table.hasKey("new").map { "CASE WHEN \($0) THEN -4 ELSE -2 END" } ?? "-4"
-    if !converted.isEmpty {
-      return entry(of: Self.note, change: change, kept: ["o": Self.note], from: openNote)
-    }
-    return entry(of: "old", change: change, kept: ["o": "old"], if: table.hasKey("old"))
+    return ending(change: change, if: table.hasKey("old"))
+  }
+
+  /// The end of a row under its key, as its announcement tells it where nothing else does.
+  private func ending(change: String, if condition: String? = nil) -> String {
+    converted.isEmpty
+      ? entry(of: "old", change: change, kept: ["o": "old"], if: condition)
+      : entry(of: Self.note, change: change, kept: ["o": Self.note], from: openNote)
   }
 
   /// The row under its new key, as it was under the former one but for the key itself.
   private var arrival: String {
     let condition = table.hasKey("new")
-    return entry(of: "new", change: "-1", kept: ["n": "old"], keyOf: "new", if: condition)
+    return entry(of: "new", change: "-1", kept: ["n": Self.former], keyOf: "new", if: condition)
   }
 
   /// What the update has changed beside the key: all else is as old as it was.
@@ -147,18 +153,12 @@ struct OutboxTriggers {
     return entry(
       of: "new",
       change: comparison.bits,
-      kept: ["o": "old", "n": "new"],
+      kept: ["o": Self.former, "n": "new"],
       if: condition.joined(separator: " AND ")
     )
   }
 
   // MARK: Converted values
-
-  /// The columns that matter here and whose former values SQLite tells converted.
-  private var converted: [String] {
-    let names = Set(table.key.map(\.name) + table.keptColumns.map(\.name))
-    return table.actions.convertedColumns.filter(names.contains)
-  }
 
   /// Whether an update has left the key as it was: where that is not told as it was, an announcement tells it.
   private var isSameKey: String {
@@ -178,6 +178,8 @@ struct OutboxTriggers {
 
   /// What an announcement is called where an edit takes the row from it.
   private static let note = "note"
+  /// What a row is called as it was before an update, where its last announcement tells what nothing else does.
+  private static let former = "former"
 
   /// The last announcement of the row, if that is gone, and its end was not captured: a trigger of the app's may keep a row
   /// that was announced.
@@ -207,8 +209,8 @@ struct OutboxTriggers {
       """
   }
 
-  /// What a column holds of a row of a trigger: while references are to be made good at the end of the transaction, SQLite
-  /// converts what it tells of a new row too, which is in the table as it is.
+  /// What a column of a new row holds: while references are to be made good at the end of the transaction, SQLite
+  /// converts what it tells of that too, which is in the table as it is.
   private func value(of column: String, in row: String) -> String {
     let (name, value) = (table.name.quotedName, "\(row).\(column.quotedName)")
     guard row == "new", converted.contains(column), let number = table.schema.rowNumberName else {
@@ -221,6 +223,7 @@ struct OutboxTriggers {
   /// What a kept column held before an update, as its last announcement says.
   private func formerValue(of column: (place: Int, name: String)) -> String {
     let name = column.name.quotedName
+    guard converted.contains(column.name) else { return "old.\(name)" }
     return """
       CASE WHEN old.\(name) IS new.\(name) THEN old.\(name) ELSE (SELECT o\(column.place) FROM cloudsync_outbox \
       WHERE table_id = \(table.id) AND change = -7 ORDER BY id DESC LIMIT 1) END
@@ -342,9 +345,8 @@ struct OutboxTriggers {
           if row == Self.note { return "note.o\(column.place)" }
           let isOfKey = table.key.contains { $0.name == column.name }
           let source = isOfKey ? keyRow ?? row : row
-          // A note is written before the change, and told all as it is.
-          let isConverted = source == "old" && change != "-7" && converted.contains(column.name)
-          return isConverted ? formerValue(of: column) : value(of: column.name, in: source)
+          if source == Self.former { return formerValue(of: column) }
+          return value(of: column.name, in: source)
         }
       }
     }
