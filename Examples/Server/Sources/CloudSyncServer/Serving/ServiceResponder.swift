@@ -54,7 +54,7 @@ struct ServiceResponder: HTTPResponder {
       // Neither the path nor the response: there may be names, tickets and values in them.
       logger.error("\(endpoint.name) answered \(response.status)")
     }
-    return Self.response(response, isLast: isLast)
+    return Self.response(response, isLast: isLast, on: context.channel)
   }
 
   /// The response, and whether the connection ends with it.
@@ -145,7 +145,11 @@ struct ServiceResponder: HTTPResponder {
     )
   }
 
-  private static func response(_ response: ServiceResponse, isLast: Bool) -> Response {
+  private static func response(
+    _ response: ServiceResponse,
+    isLast: Bool,
+    on channel: any Channel
+  ) -> Response {
     var fields = HTTPFields()
     for header in response.headers.all {
       guard let name = HTTPField.Name(header.name) else { continue }
@@ -155,14 +159,14 @@ struct ServiceResponder: HTTPResponder {
     return Response(
       status: .init(code: response.status),
       headers: fields,
-      body: response.file.map(Self.body)
+      body: response.file.map { Self.body(of: $0, on: channel) }
         ?? (response.body.isEmpty
           ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body)))
     )
   }
 
   /// A body of a file: slow clients cost a piece of it each.
-  private static func body(of file: ServiceFile) -> ResponseBody {
+  private static func body(of file: ServiceFile, on channel: any Channel) -> ResponseBody {
     ResponseBody(contentLength: file.byteCount) { writer in
       let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file.path))
       defer { try? handle.close() }
@@ -174,6 +178,9 @@ struct ServiceResponder: HTTPResponder {
         }
         rest -= piece.count
         try await writer.write(ByteBuffer(bytes: piece))
+        // A writer waits only once the event loop has seen that the client reads too little: without this,
+        // a loop that is late would be handed the whole file.
+        try await channel.eventLoop.submit {}.get()
       }
       try await writer.finish(nil)
     }
