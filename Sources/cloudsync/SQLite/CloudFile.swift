@@ -3,6 +3,14 @@ import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -135,10 +143,10 @@ struct CloudFile: CloudPlace {
   func checkAccess() throws { try Self.checkAccess(to: name) }
 
   private static func checkAccess(to path: String) throws {
-    for file in [path, path + "-wal", path + "-shm"] where SamePath.Identity(path: file) != nil {
-      guard FileManager.default.isWritableFile(atPath: file) else {
-        throw ToolError.failure("\(file): it cannot be written; check its permissions")
-      }
+    // Asked once for each: what another process has just removed is there no more, and hinders nobody.
+    for file in [path, path + "-wal", path + "-shm"]
+    where access(file, W_OK) != 0 && errno != ENOENT {
+      throw ToolError.failure("\(file): it cannot be written; check its permissions")
     }
   }
 
