@@ -7,7 +7,7 @@ import CloudSyncCore
 struct RowMove: Sendable, Hashable {
   /// Which row it is.
   var row: RowOrigin
-  /// Whether it had been inserted under the key that was changed: every row is that others have inserted there meanwhile.
+  /// Whether it had been inserted under the key that was changed.
   var isOfInserted: Bool
   /// The life of the record that had ended before; `zero` if none had.
   var since: HybridTime
@@ -68,13 +68,7 @@ extension RecordClock {
     if let row = life.row {
       return moves.firstIndex { $0.ends(row, begunAt: created) }.map { last(beside: $0) }
     }
-    if let place = moves.firstIndex(where: { $0.begins(at: created) }) {
-      return last(beside: place)
-    }
-    // Who has changed the key had not heard of it: it may be the row's present life, which another row has begun.
-    if !ends(lifeOf: self), created > lastEnd, created <= self.created { return nil }
-    return moves.firstIndex { $0.isOfInserted && created > $0.life && created <= $0.time }
-      .map { last(beside: $0) }
+    return moves.firstIndex { $0.begins(at: created) }.map { last(beside: $0) }
   }
 
   /// As which record the row goes on that was given this key by a change of another one; nil if it has not moved again.
@@ -89,17 +83,15 @@ extension RecordClock {
 
   /// As which record the row goes on that a clock of the same record tells of; nil if it has not moved.
   ///
-  /// A life that whoever has changed the key had not heard of goes along if it has begun by then, and after the same end as
-  /// the one that moved: two devices have inserted it without knowing of each other. Otherwise it is another row.
+  /// A life that whoever has changed the key had not heard of, and that began later than the one that moved, is another
+  /// row's.
   func move(of other: RecordClock) -> RowMove? { place(ofMoveOf: other).map { last(beside: $0) } }
 
   /// Where the first change of a key is noted that has taken along the life which a clock of the same record tells of.
   fileprivate func place(ofMoveOf other: RecordClock) -> Int? {
     moves.firstIndex { move in
       if let row = other.row { return move.ends(row, begunAt: other.created) }
-      return move.isOfInserted && other.created > move.since
-        && (other.created <= move.life
-          || other.created <= move.time && other.lastEnd == move.since)
+      return move.isOfInserted && move.begins(at: other.created)
     }
   }
 
@@ -120,7 +112,7 @@ extension RecordClock {
   private func last(beside place: Int) -> RowMove {
     let move = moves[place]
     return moves.reduce(move) { last, other in
-      guard move.isOfSameRow(as: other) else { return last }
+      guard move.row == other.row else { return last }
       return other.counts(before: last) ? last : other
     }
   }
@@ -254,12 +246,6 @@ extension RowMove {
   /// Whether it may end a life that began at a time, as far as whoever has changed the key had heard of it.
   fileprivate func begins(at created: HybridTime) -> Bool {
     isOfInserted ? created > since && created <= life : created == life
-  }
-
-  /// Whether both are of one row, or of such as were inserted by devices that did not know of each other.
-  fileprivate func isOfSameRow(as other: RowMove) -> Bool {
-    if row == other.row { return true }
-    return isOfInserted && other.isOfInserted && since < other.life && other.since < life
   }
 }
 

@@ -1,21 +1,21 @@
 import CloudSyncCore
 
-/// Which row it is, whatever keys it was given since it was inserted: the record that it was inserted as, after a life of
-/// that had ended.
+/// Which row it is, whatever keys it was given since it was inserted: the record that it was inserted as, and when.
 ///
-/// So devices which insert a row with one key, without knowing of each other, insert the same one. It stays the same one when
-/// its table is renamed, and its records get other names: of the first one's the key counts, whether that is told or only its
-/// digest.
+/// Rows that devices have inserted with one key, without knowing of each other, are one only once they have met under that
+/// key, where there is room for one. One whose key was changed before is a row of its own: a key that many devices give to
+/// rows for a while does not make one row of all. It stays the same row when its table is renamed, and its records get other
+/// names: of the first one's the key counts, whether that is told or only its digest.
 package struct RowOrigin: Sendable {
   /// The name of the record that the row was first, as its table was called when it got another key.
   let name: String
-  /// The life of a row inserted with that key which had ended before; `zero` if none had.
-  let end: HybridTime
+  /// When that life of the record began, as whoever first gave the row another key knew it.
+  let created: HybridTime
 
   private var key: String { RecordName.identity(of: name) }
 
   func precedes(_ other: RowOrigin) -> Bool {
-    if end != other.end { return end < other.end }
+    if created != other.created { return created < other.created }
     return UTF8Bytes.order(key, other.key) < 0
   }
 }
@@ -30,13 +30,13 @@ extension Optional<RowOrigin> {
 
 extension RowOrigin: Hashable {
   package static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.end == rhs.end
+    lhs.created == rhs.created
       && (UTF8Bytes.equal(lhs.name, rhs.name) || UTF8Bytes.equal(lhs.key, rhs.key))
   }
 
   package func hash(into hasher: inout Hasher) {
     UTF8Bytes.with(key) { hasher.combine(bytes: $0) }
-    hasher.combine(end)
+    hasher.combine(created)
   }
 }
 
@@ -80,7 +80,7 @@ extension RecordClock {
   func isOfSameRow(as other: RecordClock) -> Bool { row == other.row }
 
   /// Which row it tells of, as the clock of a record of a name.
-  func origin(named name: String) -> RowOrigin { row ?? RowOrigin(name: name, end: lastEnd) }
+  func origin(named name: String) -> RowOrigin { row ?? RowOrigin(name: name, created: created) }
 
   /// Whether another row that had its key is in no table for that.
   func displaces(_ other: RecordClock) -> Bool { !isOfSameRow(as: other) && leavesOpen(other) }

@@ -46,7 +46,7 @@ extension PurgeMark: CodedStruct {
 extension RowOrigin: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     name = try coder.field("name") { $0.name }
-    end = try coder.field("end") { $0.end }
+    created = try coder.field("created") { $0.created }
   }
 }
 

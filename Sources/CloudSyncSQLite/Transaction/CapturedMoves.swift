@@ -31,6 +31,8 @@ struct CapturedMoves {
     var isKnown = false
     /// Whether its table is known to have had it just now.
     var isThere = false
+    /// When it was inserted, where that is not when its present life began, as of a row that was found.
+    var origin: HybridTime?
     /// Where it was when the outbox was read last, or was inserted since; nil if it has not moved.
     var start: Start?
 
@@ -202,7 +204,7 @@ struct CapturedMoves {
       ?? Start(
         row: origin,
         move: RowMove(
-          row: life.row ?? RowOrigin(name: name, end: life.since),
+          row: life.row ?? RowOrigin(name: name, created: life.origin ?? began),
           isOfInserted: life.row == nil,
           since: life.since,
           life: began,
@@ -246,7 +248,8 @@ struct CapturedMoves {
         initial: isFound ? .zero : nil,
         since: .zero,
         created: edit.time,
-        isKnown: isFound
+        isKnown: isFound,
+        origin: isFound ? RecordClock.foundCreation : nil
       )
     }
     if row.isDeleted { return Life(initial: edit.time, since: version.ended) }

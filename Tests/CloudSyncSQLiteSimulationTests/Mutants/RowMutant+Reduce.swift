@@ -53,7 +53,7 @@ extension RowMutant {
     case (.movesAsNew, .moved(let columns, _, let time)):
       mistaken = .inserted(columns, at: time)
     case (.mixesUpRows, .moved(let columns, var origin, let time)):
-      origin.row = RowOrigin(name: "one", end: .zero)
+      origin.row = RowOrigin(name: "one", created: .zero)
       mistaken = .moved(columns, from: origin, at: time)
     case (.endsWhoeverIsThere, .deleted): state.row?.adopt(nil)
     case (.findsAsEdit, .found(let columns)):

@@ -40,7 +40,7 @@ struct RandomClocks {
   }
 
   mutating func row() -> RowOrigin {
-    RowOrigin(name: Self.names[below(Self.names.count)], end: time())
+    RowOrigin(name: Self.names[below(Self.names.count)], created: time())
   }
 
   mutating func life() -> RowLife {

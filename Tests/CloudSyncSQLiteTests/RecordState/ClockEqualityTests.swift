@@ -30,7 +30,7 @@ struct ClockEqualityTests {
       for time in Self.times {
         columns.append(ColumnTime(name: name, time: time))
         columns.append(ColumnTime(name: name, time: time, life: RowLife(created: time)))
-        let life = RowLife(created: time, row: RowOrigin(name: "1", end: .zero))
+        let life = RowLife(created: time, row: RowOrigin(name: "1", created: .zero))
         columns.append(ColumnTime(name: name, time: time, life: life))
         for writer in [nil, 0, 1] as [Int64?] {
           seen.append(SeenTime(column: name, writer: writer, time: time))
@@ -54,13 +54,13 @@ struct ClockEqualityTests {
   private func moves(at time: HybridTime) -> [RowMove] {
     let changes: [(inout RowMove) -> Void] = [
       { _ in }, { $0.since = time }, { $0.life = time }, { $0.time = time }, { $0.arrival = time },
-      { $0.ended = time }, { $0.row = RowOrigin(name: "2", end: .zero) },
+      { $0.ended = time }, { $0.row = RowOrigin(name: "2", created: .zero) },
       { $0.isOfInserted = false },
       { $0.name = "other" }, { $0.isUnion = true }, { $0.isFollowing = true },
     ]
     return changes.map { change in
       var move = RowMove(
-        row: RowOrigin(name: "1", end: .zero),
+        row: RowOrigin(name: "1", created: .zero),
         isOfInserted: true,
         since: .zero,
         life: .zero,
@@ -82,8 +82,8 @@ struct ClockEqualityTests {
         { $0.created = time },
         { $0.deleted = time },
         { $0.ended = time },
-        { $0.row = RowOrigin(name: "1", end: .zero) },
-        { $0.endings = [RowEnding(row: RowOrigin(name: "1", end: .zero), life: time, time: time)] },
+        { $0.row = RowOrigin(name: "1", created: .zero) },
+        { $0.endings = [RowEnding(row: RowOrigin(name: "1", created: .zero), life: time, time: time)] },
         { $0.columns = [ColumnTime(name: "c", time: time)] },
         { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
         { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },

@@ -41,7 +41,7 @@ private struct MovingWorld {
   /// The first life goes on as another record, or as a third one, which counts.
   private static let moves = [
     RowMove(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       isOfInserted: true,
       since: .zero,
       life: time(1),
@@ -50,7 +50,7 @@ private struct MovingWorld {
       name: "other"
     ),
     RowMove(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       isOfInserted: true,
       since: .zero,
       life: time(1),
@@ -117,7 +117,7 @@ private struct MovingWorld {
     if state.row == nil {
       events.append(.edited(.inserted([edit], at: Self.time(1))))
       let origin = MovedRow(
-        row: RowOrigin(name: "0", end: .zero),
+        row: RowOrigin(name: "0", created: .zero),
         version: versions[1],
         initial: .zero,
         key: []

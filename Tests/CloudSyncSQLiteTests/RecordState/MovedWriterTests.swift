@@ -16,7 +16,7 @@ struct MovedWriterTests {
   private func version(_ share: CounterShare?) -> RecordVersion {
     var clock = RecordClock()
     clock.created = time(20)
-    clock.row = RowOrigin(name: "a:t", end: .zero)
+    clock.row = RowOrigin(name: "a:t", created: .zero)
     let key = VersionedColumn(name: "id", value: .string("b"), time: time(20))
     var version = RecordVersion(clock: clock, columns: [key])
     if let share { version.set(share) }

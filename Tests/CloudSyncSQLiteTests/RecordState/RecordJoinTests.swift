@@ -54,7 +54,7 @@ struct RecordJoinTests {
   ) {
     let time = { HybridTime(rawValue: $0 + RecordClock.filling.rawValue) }
     let first = RowMove(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       isOfInserted: true,
       since: .zero,
       life: time(1),
@@ -65,7 +65,7 @@ struct RecordJoinTests {
     if isSecond { version.note(moves: [first]) }
     guard generator.chance(30) else { return }
     let last = RowMove(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       isOfInserted: true,
       since: time(1),
       life: time(3),

@@ -112,7 +112,7 @@ struct RestorationTests {
     )
     var row = state.row ?? RecordVersion()
     let move = RowMove(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       isOfInserted: true,
       since: .zero,
       life: time(1),
@@ -171,7 +171,7 @@ struct RestorationTests {
     var state = RecordState()
     _ = state.reduce(.has(tag: "1", version(1)), rules: rules)
     let move = RowMove(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       isOfInserted: true,
       since: .zero,
       life: time(2),
@@ -181,7 +181,7 @@ struct RestorationTests {
     )
     _ = state.reduce(.edited(.renamed([move])), rules: rules)
     let origin = MovedRow(
-      row: RowOrigin(name: "1", end: .zero),
+      row: RowOrigin(name: "1", created: .zero),
       version: version(5),
       initial: .zero,
       key: []

@@ -188,11 +188,11 @@ struct ClockParts {
 
   private func write(_ row: RowOrigin, to writer: inout ClockWriter) {
     writer.write(text: row.name)
-    writer.write(time: row.end, from: created)
+    writer.write(time: row.created, from: created)
   }
 
   private func readOrigin(from reader: inout ClockReader) throws(CodedError) -> RowOrigin {
-    RowOrigin(name: try reader.text(), end: try reader.time(from: created))
+    RowOrigin(name: try reader.text(), created: try reader.time(from: created))
   }
 
   private func readEndings(from reader: inout ClockReader) throws(CodedError) -> [RowEnding] {
