@@ -119,11 +119,15 @@ struct RowHistories {
     }
     lives = RowRenames(inOrder)
     let schema = devices.first?.schema
+    let before = self
     lives.moveEdits(
       in: &inOrder,
       places: places,
       parents: { row in schema.map { RowHistory(id: row).parents(schema: $0) } ?? [] },
-      deletes: { table in schema?.deletes(of: table) ?? .deleteWins }
+      deletes: { table in schema?.deletes(of: table) ?? .deleteWins },
+      mayGo: { history in
+        schema.map { $0.deletesChildren && before.isShaken(history: history, schema: $0) } ?? false
+      }
     )
   }
 

@@ -72,9 +72,7 @@ struct RowOracle {
 
   /// Whether a row may go with one that it has referred to.
   private func mayGo(isShaken: Bool) -> Bool {
-    guard isShaken else { return false }
-    return schema.action == .cascade
-      || schema.action == .noAction && schema.orphans == .deleteChildren
+    isShaken && schema.deletesChildren
   }
 
   /// Whether a row may come back for another one's sake.

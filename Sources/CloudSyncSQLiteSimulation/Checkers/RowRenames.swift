@@ -94,11 +94,13 @@ struct RowRenames {
   ///   - places: Where each row's is.
   ///   - parents: The rows that a row refers to by its key.
   ///   - deletes: What becomes of rows of a table that are deleted here and edited there.
+  ///   - mayGo: Whether an engine may have deleted a row with one that it has referred to: that is in no history.
   func moveEdits(
     in histories: inout [RowHistory],
     places: [RowID: Int],
     parents: (RowID) -> [RowID],
-    deletes: (String) -> DeletePolicy
+    deletes: (String) -> DeletePolicy,
+    mayGo: (RowHistory) -> Bool
   ) {
     numberLives(in: &histories)
     var targets: [Life: Set<RowID>] = [:]
@@ -113,7 +115,7 @@ struct RowRenames {
       guard let from = places[one.from], let to = places[one.to] else { continue }
       // Where two rows have met that were made under one key, edits of the one may be the other's too.
       if histories[from].isDoubled || histories[to].isDoubled
-        || histories[from].isUnsure || histories[to].isUnsure
+        || histories[from].isUnsure || histories[to].isUnsure || mayGo(histories[from])
         || isContested(one, in: histories[from], deletes: deletes)
         || isOverborne(one, in: histories, places: places, deletes: deletes)
       {

@@ -135,6 +135,11 @@ package struct SimulatedSchema: Sendable, Hashable {
   /// Whether connections are told to enforce foreign keys.
   var isEnforced: Bool { action != .none }
 
+  /// Whether the deletion of a row may delete those that refer to it.
+  var deletesChildren: Bool {
+    action == .cascade || action == .noAction && orphans == .deleteChildren
+  }
+
   // MARK: Tables
 
   /// The version that has everything.

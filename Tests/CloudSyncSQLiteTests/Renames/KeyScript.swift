@@ -16,6 +16,20 @@ struct KeyScript {
     /// A new row is made with a key that the device has taken from another one.
     case insertAgain
     case delete(Int)
+    /// A new row is made with a key that all devices use for new rows.
+    case insertShared(String)
+    /// The row that has such a key is given one of its own.
+    case leaveShared(String, to: String)
+  }
+
+  /// What scripts are made of.
+  enum Kind: Sendable, CaseIterable {
+    /// Rows are given keys.
+    case mild
+    /// Some are deleted, or get keys that others had.
+    case wild
+    /// Some are inserted with keys that all devices use for new rows.
+    case shared
   }
 
   enum Turn: Sendable, Hashable {
@@ -28,8 +42,8 @@ struct KeyScript {
   var turns: [Turn]
   var deletes = DeletePolicy.deleteWins
 
-  /// A script of what a seed makes; a mild one neither deletes rows nor makes any with keys of others.
-  init(seed: UInt64, isMild: Bool) {
+  /// A script of what a seed makes.
+  init(seed: UInt64, kind: Kind) {
     var random = SplitMix64(seed: seed)
     devices = random.number(2...3)
     rows = random.number(2...4)
@@ -41,7 +55,7 @@ struct KeyScript {
       for _ in 0..<random.number(1...3) {
         let row = random.number(0...rows - 1)
         fresh += 1
-        switch random.number(0...(isMild ? 9 : 13)) {
+        switch random.number(0...(kind == .mild ? 9 : 13)) {
         case 0..<4:
           let order = Array(0..<rows).shuffled(using: &random)
           let through = random.number(0...1) == 0 ? "t" : "t\(device)\(fresh)"
@@ -52,6 +66,10 @@ struct KeyScript {
         case 6, 7: steps.append(.reuse(row))
         case 8: steps.append(.note(row))
         case 9: steps.append(.insert("i\(device)\(fresh)"))
+        case 10...13 where kind == .shared:
+          let key = "s\(random.number(0...1))"
+          steps.append(.insertShared(key))
+          if random.number(0...3) < 3 { steps.append(.leaveShared(key, to: "f\(device)\(fresh)")) }
         case 10, 11: steps.append(.insertAgain)
         default: steps.append(.delete(row))
         }
@@ -168,6 +186,9 @@ final class KeyScriptRun {
       try edit("UPDATE p SET note = 'n\(inserted)' WHERE label = 'L\(label)'", by: number, isOne)
     case .insert(let key): try insert(key, by: number, isOne)
     case .insertAgain: if let free { try insert(free, by: number, isOne) }
+    case .insertShared(let key): try insert(key, by: number, isOne)
+    case .leaveShared(let key, let other):
+      if keys.values.contains(key) { try rename(key, to: other, by: number, isOne) }
     case .delete(let label):
       guard let former = keys["L\(label)"] else { return }
       freed[number].append(former)

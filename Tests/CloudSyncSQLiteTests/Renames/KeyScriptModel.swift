@@ -1,6 +1,7 @@
 /// What rows are to be in the end whose keys some devices change: of each the key that it was given last, and its newest note.
 ///
-/// Rows that were given one key by devices which did not know of each other become one: of those it tells nothing.
+/// Rows that were given one key by devices which did not know of each other become one: of those it tells nothing, nor of
+/// such as the cloud has had under a key that all devices use for new rows.
 struct KeyScriptModel {
   struct Row: Equatable, CustomStringConvertible {
     var key: String
@@ -74,7 +75,9 @@ struct KeyScriptModel {
     for (label, fact) in cloud {
       labels[fact.key, default: []].insert(label)
     }
-    for group in labels.values where group.count > 1 { united.formUnion(group) }
+    for (key, group) in labels where group.count > 1 || key.hasPrefix("s") {
+      united.formUnion(group)
+    }
   }
 
   private static func join(_ mine: Fact, _ theirs: Fact) -> Fact {

@@ -4,10 +4,13 @@ import Testing
 
 @Suite("Devices change keys again and again")
 struct KeyScriptTests {
-  @Test("No row is lost, and each has the key that it was given last", arguments: [true, false])
-  func scripts(isMild: Bool) throws {
+  @Test(
+    "No row is lost, and each has the key that it was given last",
+    arguments: KeyScript.Kind.allCases
+  )
+  func scripts(kind: KeyScript.Kind) throws {
     for seed in 0..<UInt64(SuiteSize.count(2, long: 3_000)) {
-      let script = KeyScript(seed: seed, isMild: isMild)
+      let script = KeyScript(seed: seed, kind: kind)
       if let error = try KeyScriptRun(script).error() {
         let smallest = try smallest(of: script)
         Issue.record(

@@ -1,0 +1,74 @@
+import CloudSyncSQLite
+import CloudSyncTestSupport
+import Testing
+
+/// Devices that insert rows with one key, and give them keys of their own before anybody has heard of that.
+@Suite("New rows have one key on all devices for a while")
+struct SharedKeyTests {
+  private static let schema = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v TEXT)"
+  private static let both = ["'mac 1'|'of the mac'", "'phone 1'|'of the phone'"]
+
+  private static func devices() throws -> (SyncHarness, SyncHarness.Device, SyncHarness.Device) {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", schema, tables: ["t"])
+    let phone = try bench.device("phone", schema, tables: ["t"])
+    try bench.sync(mac, phone)
+    return (bench, mac, phone)
+  }
+
+  private static func expectBoth(_ bench: SyncHarness, _ devices: SyncHarness.Device...) throws {
+    for device in devices + devices { try bench.sync(device) }
+    for device in devices {
+      #expect(try device.lines("SELECT * FROM t ORDER BY id") == both)
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  /// When the phone inserts its row and gives it another key, while the mac does so at 2,000 and 3,000.
+  private static let times: [(inserted: Int64, renamed: Int64)] = [
+    (1_000, 1_500), (1_000, 2_500), (1_000, 4_000), (2_500, 2_700), (2_500, 4_000), (5_000, 6_000),
+  ]
+
+  @Test(
+    "Rows that both devices gave other keys before they synchronized stay two",
+    arguments: times
+  )
+  func renamedUnsent(inserted: Int64, renamed: Int64) throws {
+    for isFirst in [true, false] {
+      let (bench, mac, phone) = try Self.devices()
+      try mac.execute("INSERT INTO t VALUES('new', 'of the mac')", at: 2_000)
+      try mac.execute("UPDATE t SET id = 'mac 1' WHERE id = 'new'", at: 3_000)
+      try phone.execute("INSERT INTO t VALUES('new', 'of the phone')", at: inserted)
+      try phone.execute("UPDATE t SET id = 'phone 1' WHERE id = 'new'", at: renamed)
+      for device in isFirst ? [mac, phone] : [phone, mac] { try bench.sync(device) }
+      try Self.expectBoth(bench, mac, phone)
+    }
+  }
+
+  /// Which of them synchronize before the phone's row gets its own key.
+  enum Before: CaseIterable, Sendable {
+    case neither, mac, phone, both, bothPhoneFirst
+  }
+
+  @Test(
+    "A row that was inserted with the key when another one had left it is another row, wherever it goes",
+    arguments: Before.allCases
+  )
+  func insertedLater(before: Before) throws {
+    let (bench, mac, phone) = try Self.devices()
+    try mac.execute("INSERT INTO t VALUES('new', 'of the mac')", at: 2_000)
+    try mac.execute("UPDATE t SET id = 'mac 1' WHERE id = 'new'", at: 3_000)
+    try phone.execute("INSERT INTO t VALUES('new', 'of the phone')", at: 4_000)
+    let first: [SyncHarness.Device] =
+      switch before {
+      case .neither: []
+      case .mac: [mac]
+      case .phone: [phone]
+      case .both: [mac, phone]
+      case .bothPhoneFirst: [phone, mac]
+      }
+    for device in first { try bench.sync(device) }
+    try phone.execute("UPDATE t SET id = 'phone 1' WHERE id = 'new'", at: 5_000)
+    try Self.expectBoth(bench, phone, mac)
+  }
+}
