@@ -91,13 +91,15 @@ extension RecordClock {
   /// Whether a row that was never deleted is not the one that the cloud has under its key: it was inserted at another time,
   /// and not in place of that one.
   fileprivate func isOfAnotherRow(than other: RecordClock) -> Bool {
-    guard lastDeletion == .zero, created > Self.foundCreation, other.created > Self.foundCreation
+    guard !hasEndedLives, created > Self.foundCreation, other.created > Self.foundCreation
     else {
       return false
     }
     // A later life of the same row begins after a deletion.
-    return other.created < created || other.created > created && other.lastDeletion == .zero
+    return other.created < created || other.created > created && !other.hasEndedLives
   }
+
+  private var hasEndedLives: Bool { lastDeletion > .zero || !moves.isEmpty }
 }
 
 extension RecordState {

@@ -62,7 +62,8 @@ struct OversizedRow: TransactionPart {
         }
         guard move.nextLife <= next.life else { continue }
         var whole = next
-        (whole.isOfInserted, whole.since, whole.life) = (move.isOfInserted, move.since, move.life)
+        (whole.isOfInserted, whole.since) = (move.isOfInserted, move.since)
+        (whole.first, whole.life) = (move.first, move.life)
         whole.isFollowing = move.isFollowing && next.isFollowing
         try MovedRows(transaction: transaction).goOn(by: whole, of: key, in: row.place)
       }

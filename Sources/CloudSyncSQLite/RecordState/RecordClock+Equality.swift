@@ -66,14 +66,16 @@ extension PurgeMark {
 
 extension RecordClock {
   package static func == (lhs: Self, rhs: Self) -> Bool {
-    lhs.created == rhs.created && lhs.deleted == rhs.deleted && lhs.ended == rhs.ended
-      && lhs.row == rhs.row && lhs.endings == rhs.endings && lhs.purge == rhs.purge
+    lhs.created == rhs.created && lhs.first == rhs.first && lhs.deleted == rhs.deleted
+      && lhs.ended == rhs.ended && lhs.row == rhs.row && lhs.endings == rhs.endings
+      && lhs.purge == rhs.purge
       && lhs.columns == rhs.columns && lhs.shares == rhs.shares && lhs.seen == rhs.seen
       && lhs.moves == rhs.moves
   }
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(created)
+    hasher.combine(first)
     hasher.combine(deleted)
     hasher.combine(ended)
     hasher.combine(row)
@@ -89,7 +91,8 @@ extension RecordClock {
 extension RowMove {
   package static func == (lhs: Self, rhs: Self) -> Bool {
     lhs.row == rhs.row && lhs.isOfInserted == rhs.isOfInserted
-      && lhs.since == rhs.since && lhs.life == rhs.life && lhs.time == rhs.time
+      && lhs.since == rhs.since && lhs.first == rhs.first && lhs.life == rhs.life
+      && lhs.time == rhs.time
       && lhs.arrival == rhs.arrival && lhs.ended == rhs.ended && lhs.isUnion == rhs.isUnion
       && lhs.isFollowing == rhs.isFollowing && UTF8Bytes.equal(lhs.name, rhs.name)
   }
@@ -98,6 +101,7 @@ extension RowMove {
     hasher.combine(row)
     hasher.combine(isOfInserted)
     hasher.combine(since)
+    hasher.combine(first)
     hasher.combine(life)
     hasher.combine(time)
     hasher.combine(arrival)

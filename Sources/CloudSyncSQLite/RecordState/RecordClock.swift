@@ -60,6 +60,9 @@ struct PurgeMark: Sendable, Hashable {
 struct RecordClock: Sendable, Hashable {
   /// When the row was inserted last; `zero` if nobody ever has.
   var created = HybridTime.zero
+  /// When the first of the lives began that have met the present one under the key, and are one row with it; nil if there
+  /// are none, or the row was given its key.
+  var first: HybridTime?
   /// When one was deleted last that had been inserted with this key; `zero` if nobody ever has.
   var deleted = HybridTime.zero
   /// The last life of such a row that has ended, as far as whoever ended it knew, by when it began; `zero` if none has.
@@ -228,25 +231,25 @@ struct RecordClock: Sendable, Hashable {
   /// Whether the life that another clock of the record tells of has ended.
   ///
   /// A row that was given its key has ended if that is told of this row: others may have had the key since, and before. One
-  /// that was inserted was deleted, whether or not who has deleted the row knew of it, if it had begun by then; unless it
-  /// was inserted when the other one had been given another key.
+  /// that was inserted was deleted, whether or not who has deleted the row knew of it, if it had begun by then; unless what
+  /// was deleted goes on under another key. Whoever gives a row another key ends that row, and no other one.
   func ends(lifeOf other: RecordClock) -> Bool {
     if let row = other.row {
       return endings.contains { $0.row == row && other.created <= $0.life }
         || moves.contains { $0.ends(row, begunAt: other.created) }
     }
     if other.created <= ended { return true }
+    if moves.contains(where: { $0.isOfInserted && $0.begins(at: other.created) }) { return true }
     if other.created > deleted { return false }
-    return moves.isEmpty
-      || !moves.contains { $0.isOfInserted && ended > $0.since && ended <= $0.life }
+    return !moves.contains { $0.isOfInserted && $0.begins(at: ended) }
   }
 
   /// Whether something is older here than in what was known before: an answer has come late, the cloud was
   /// set back, or the zone is another one.
   func isBehind(_ known: RecordClock, deletes policy: DeletePolicy) -> Bool {
-    if created < known.created || deleted < known.deleted || ended < known.ended {
-      return true
-    }
+    if deleted < known.deleted || ended < known.ended { return true }
+    // An older row may be there still when a younger one has left the key.
+    if created < known.created, !ends(lifeOf: known) { return true }
     if !known.moves.isEmpty, !known.moves.allSatisfy({ moves.contains($0) }) { return true }
     if !known.endings.isEmpty, !known.endings.allSatisfy({ endings.contains($0) }) { return true }
     // What a deletion has ended is not missed, nor by a device where edits win what another one has deleted whole.
@@ -260,8 +263,9 @@ struct RecordClock: Sendable, Hashable {
 extension RecordClock {
   /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most.
   func isConverted(in other: RecordClock) -> Bool {
-    created == other.created && deleted == other.deleted && ended == other.ended
-      && row == other.row && endings == other.endings && shares == other.shares
+    created == other.created && first == other.first && deleted == other.deleted
+      && ended == other.ended && row == other.row && endings == other.endings
+      && shares == other.shares
       && moves == other.moves
       && columns.map(\.name) == other.columns.map(\.name)
       && zip(columns, other.columns)

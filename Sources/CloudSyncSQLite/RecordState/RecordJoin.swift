@@ -59,12 +59,6 @@ struct RecordJoin {
     var sides = [local, cloud]
     if !clock.moves.isEmpty {
       let staying = sides.filter { clock.move(of: $0.clock) == nil }
-      if staying.isEmpty {
-        for side in sides where !side.clock.isArrival {
-          clock.ended = max(clock.ended, side.created)
-        }
-      }
-      clock.deleted = max(clock.deleted, clock.ended)
       if !staying.isEmpty { sides = staying }
     }
     if sides.contains(where: { $0.clock.isArrival }) {
@@ -76,6 +70,15 @@ struct RecordJoin {
     clock.row =
       sides.filter { $0.created == clock.created }.map(\.clock.row)
       .max { $0.precedes($1) } ?? nil
+    if !clock.isArrival { clock.first = firstLife(of: sides, in: clock) }
+  }
+
+  /// When the first of the lives began that are one row from now on; nil if there is but one.
+  private func firstLife(of sides: [RecordVersion], in clock: RecordClock) -> HybridTime? {
+    let lives = sides.map(\.clock)
+      .filter { !$0.isArrival && $0.created > RecordClock.foundCreation && !clock.ends(lifeOf: $0) }
+    let first = lives.map { $0.first ?? $0.created }.min()
+    return first == clock.created ? nil : first
   }
 
   /// What of a version is the record's: a life that goes on as another one has taken its columns along, also where edits

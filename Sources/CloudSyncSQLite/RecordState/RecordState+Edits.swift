@@ -69,9 +69,9 @@ extension RecordState {
     rules: RowRules
   ) -> [RecordAction] {
     // A row that is there already was written over, or is kept by the engine: then all columns are edited.
-    if let row, !isDeleted {
+    if row != nil, !isDeleted {
       // Who has made a row where the table had none has begun its life: a deletion before that does not end it.
-      if placement != .inTable { self.row?.created = max(time, row.created) }
+      if placement != .inTable { self.row?.delayBeginning(to: time) }
       return takeUpdate(of: columns, at: time, rules: rules)
     }
     var new = RecordVersion(after: row, at: time)
@@ -315,7 +315,7 @@ extension RecordVersion {
       begin(at: time)
       purge = nil
     } else {
-      created = max(time, created)
+      delayBeginning(to: time)
     }
     for column in columns { settle(column, rules: rules) }
   }

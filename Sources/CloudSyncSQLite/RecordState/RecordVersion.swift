@@ -139,9 +139,19 @@ struct RecordVersion: Sendable, Hashable {
   /// Begins a life, after all that have ended; one of a row that is given its key after its own ones and those of rows that
   /// were inserted with it: when others were deleted here does not make it any younger.
   mutating func begin(at time: HybridTime, as row: RowOrigin? = nil) {
-    let end = row.map { clock.end(of: $0) } ?? clock.lastDeletion
+    let end = row.map { clock.end(of: $0) } ?? max(clock.lastDeletion, clock.lastMoved)
     clock.created = max(time, end.successor, clock.ended.successor)
+    clock.first = nil
     clock.row = row
+  }
+
+  /// Has its life have begun no earlier than at a time: as the same row, also for those who know it as it was.
+  mutating func delayBeginning(to time: HybridTime) {
+    guard time > created else { return }
+    if !clock.isArrival, created > RecordClock.foundCreation {
+      clock.first = clock.first ?? created
+    }
+    created = time
   }
 
   /// Takes part as the row that another version is of.
@@ -196,6 +206,7 @@ struct RecordVersion: Sendable, Hashable {
   mutating func forget(deletes policy: DeletePolicy) {
     purge = nil
     foreignFields = []
+    clock.first = nil
     guard policy == .editWins else {
       values = []
       clock.columns = []

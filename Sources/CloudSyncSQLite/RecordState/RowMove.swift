@@ -11,6 +11,9 @@ struct RowMove: Sendable, Hashable {
   var isOfInserted: Bool
   /// The life of the record that had ended before; `zero` if none had.
   var since: HybridTime
+  /// When the first of the lives began that were one row by then, as whoever changed the key knew it: what others had
+  /// inserted before it, without knowing of the row, is another one.
+  var first: HybridTime
   /// When the life began that has ended, as whoever changed the key knew it: what has the key since is another row.
   var life: HybridTime
   /// When the key was changed.
@@ -51,6 +54,7 @@ struct RowMove: Sendable, Hashable {
     if other.row.precedes(row) { row = other.row }
     isOfInserted = isOfInserted && other.isOfInserted
     since = min(since, other.since)
+    first = min(first, other.first)
     arrival = max(arrival, other.arrival)
     ended = max(ended, other.ended)
     isUnion = isUnion || other.isUnion
@@ -83,8 +87,7 @@ extension RecordClock {
 
   /// As which record the row goes on that a clock of the same record tells of; nil if it has not moved.
   ///
-  /// A life that whoever has changed the key had not heard of, and that began later than the one that moved, is another
-  /// row's.
+  /// A life that whoever has changed the key had not heard of is another row's.
   func move(of other: RecordClock) -> RowMove? { place(ofMoveOf: other).map { last(beside: $0) } }
 
   /// Where the first change of a key is noted that has taken along the life which a clock of the same record tells of.
@@ -128,7 +131,17 @@ extension RecordClock {
       if let place = moves.firstIndex(where: isSame) { move.take(moves.remove(at: place)) }
       moves.insert(move, at: moves.indices.firstPlace { move.precedes(moves[$0]) })
     }
-    if moves.count > RowMove.limit { moves.removeFirst(moves.count - RowMove.limit) }
+    forgetFirstMoves()
+  }
+
+  /// Forgets the first of too many moves: of what they tell only that these lives have ended.
+  private mutating func forgetFirstMoves() {
+    while moves.count > RowMove.limit {
+      let move = moves.removeFirst()
+      guard move.isOfInserted else { continue }
+      ended = max(ended, move.life)
+      deleted = max(deleted, move.life)
+    }
   }
 
   /// Gives the records other names as which lives go on.
@@ -137,6 +150,9 @@ extension RecordClock {
     for place in moves.indices { moves[place].name = name(moves[place].name) }
     moves.sort { $0.precedes($1) }
   }
+
+  /// The last life of a row inserted with this key that goes on as another record; `zero` if none does.
+  var lastMoved: HybridTime { moves.last { $0.isOfInserted }?.life ?? .zero }
 
   /// The life that had ended when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
@@ -166,11 +182,7 @@ extension RecordVersion {
   /// Notes that lives have moved: the present one too, if it is among them.
   mutating func note(moves: [RowMove]) {
     note(inClock: moves)
-    guard let place = clock.place(ofMoveOf: clock) else { return }
-    if clock.isArrival { return forget(deletes: .deleteWins) }
-    // Where the row has gone last is another life's end, which ends no row that was inserted here meanwhile.
-    let life = max(created, clock.moves[place].life)
-    end(life, at: life, deletes: .deleteWins)
+    if clock.place(ofMoveOf: clock) != nil { forget(deletes: .deleteWins) }
   }
 
   /// That its present life ends because its key is changed, from the record's own name to another one.
@@ -184,6 +196,7 @@ extension RecordVersion {
       row: clock.origin(named: name),
       isOfInserted: !clock.isArrival,
       since: clock.lastEnd,
+      first: clock.first ?? created,
       life: created,
       time: time,
       arrival: arrival,
@@ -243,9 +256,13 @@ extension RowMove {
     !isOfInserted && self.row == row && created <= life
   }
 
-  /// Whether it may end a life that began at a time, as far as whoever has changed the key had heard of it.
-  fileprivate func begins(at created: HybridTime) -> Bool {
-    isOfInserted ? created > since && created <= life : created == life
+  /// Whether it ends a life that began at a time.
+  ///
+  /// What was there before anybody captured it is every row that the key has had since.
+  func begins(at created: HybridTime) -> Bool {
+    guard isOfInserted else { return created == life }
+    return created > since && created <= life
+      && (created >= first || created <= RecordClock.foundCreation)
   }
 }
 

@@ -70,6 +70,7 @@ extension RowMove: CodedStruct {
     row = try coder.field("row") { $0.row }
     isOfInserted = try coder.field("isOfInserted") { $0.isOfInserted }
     since = try coder.field("since") { $0.since }
+    first = try coder.field("first") { $0.first }
     life = try coder.field("life") { $0.life }
     time = try coder.field("time") { $0.time }
     arrival = try coder.field("arrival") { $0.arrival }
@@ -83,6 +84,7 @@ extension RowMove: CodedStruct {
 extension RecordClock: CodedStruct {
   package init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     created = try coder.field("created") { $0.created }
+    first = try coder.field("first") { $0.first }
     deleted = try coder.field("deleted") { $0.deleted }
     ended = try coder.field("ended") { $0.ended }
     row = try coder.field("row") { $0.row }

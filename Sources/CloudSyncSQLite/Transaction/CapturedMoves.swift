@@ -21,8 +21,13 @@ struct CapturedMoves {
     var initial: HybridTime?
     /// The same when the row got its key.
     var timesBefore: [String: HybridTime] = [:]
-    /// The last life of a row that had been inserted with this key, and that had ended before this one.
+    /// The last life of a row that had been inserted with this key, and that had ended before this one, or had gone on under
+    /// another key.
     var since: HybridTime
+    /// The same of those that were deleted.
+    var ended: HybridTime
+    /// The first of the lives that are one row with this one; nil if there is none.
+    var first: HybridTime?
     /// When this life began; nil if there is no row.
     var created: HybridTime?
     /// Which row it is, if it was given its key.
@@ -31,13 +36,14 @@ struct CapturedMoves {
     var isKnown = false
     /// Whether its table is known to have had it just now.
     var isThere = false
-    /// When it was inserted, where that is not when its present life began, as of a row that was found.
-    var origin: HybridTime?
+    /// When its row was inserted, if it was found in the table: which life it is nobody knows.
+    var inserted: HybridTime?
     /// Where it was when the outbox was read last, or was inserted since; nil if it has not moved.
     var start: Start?
 
-    /// The last one of an inserted row that will have ended when this life does.
-    var lastInserted: HybridTime { row == nil ? created ?? since : since }
+    /// The last ones of inserted rows that will have ended when this life is deleted, and when it is given another key.
+    var lastDeleted: HybridTime { row == nil ? created ?? ended : ended }
+    var lastGone: HybridTime { row == nil ? created ?? since : since }
 
     /// Where it was, if it goes on as what has a key; nil if it is there without having moved, as far as others know.
     func start(before key: RowKey) -> Start? {
@@ -165,7 +171,11 @@ struct CapturedMoves {
     case .deleted where edit.isRenaming: break
     case .deleted:
       let ended = try life(of: edit, in: place, transaction)
-      lives[rowKey] = Life(initial: edit.time, since: ended.lastInserted)
+      lives[rowKey] = Life(
+        initial: edit.time,
+        since: ended.lastGone,
+        ended: ended.lastDeleted
+      )
       let hasMoved = ended.start.map { $0.row != rowKey } ?? false
       deleted[rowKey] = hasMoved ? ended : nil
     case .inserted:
@@ -177,6 +187,7 @@ struct CapturedMoves {
       lives[rowKey] = Life(
         initial: edit.time,
         since: known.since,
+        ended: known.ended,
         created: created,
         isThere: true
       )
@@ -196,7 +207,7 @@ struct CapturedMoves {
     let known = try self.life(of: edit, in: place, transaction)
     let began = life.created ?? former.time
     if known.isThere { replaced[target] = former.time }
-    let ended = known.isThere ? known.lastInserted : known.since
+    let ended = known.isThere ? known.lastDeleted : known.ended
     let name = table.format.key(spelled: former.key).name
     let isFollowing = cascades.moves.contains(edit.id)
     var start =
@@ -204,9 +215,10 @@ struct CapturedMoves {
       ?? Start(
         row: origin,
         move: RowMove(
-          row: life.row ?? RowOrigin(name: name, created: life.origin ?? began),
+          row: life.row ?? RowOrigin(name: name, created: life.inserted ?? began),
           isOfInserted: life.row == nil,
           since: life.since,
+          first: life.inserted ?? life.first ?? began,
           life: began,
           time: former.time,
           arrival: edit.time,
@@ -218,10 +230,11 @@ struct CapturedMoves {
     start.move.ended = ended
     start.move.name = table.format.key(spelled: edit.key).name
     if !isFollowing { start.move.isFollowing = false }
-    lives[origin] = Life(initial: former.time, since: life.lastInserted)
+    lives[origin] = Life(initial: former.time, since: life.lastGone, ended: life.ended)
     life.start = start
     life.row = start.move.row
-    life.since = ended
+    life.since = known.isThere ? known.lastGone : known.since
+    life.ended = ended
     life.created = start.move.nextLife
     life.isThere = true
     life.timesBefore = life.times
@@ -247,19 +260,30 @@ struct CapturedMoves {
       return Life(
         initial: isFound ? .zero : nil,
         since: .zero,
+        ended: .zero,
         created: edit.time,
         isKnown: isFound,
-        origin: isFound ? RecordClock.foundCreation : nil
+        inserted: isFound ? RecordClock.foundCreation : nil
       )
     }
-    if row.isDeleted { return Life(initial: edit.time, since: version.ended) }
+    let clock = version.clock
+    if row.isDeleted {
+      return Life(
+        initial: edit.time,
+        since: max(clock.ended, clock.lastMoved),
+        ended: clock.ended
+      )
+    }
     return Life(
       version: version,
       base: row.state.bases,
       ancestors: row.state.ancestors,
-      since: version.clock.lastEnd,
+      since: clock.lastEnd,
+      // What an edit has won over has ended nothing.
+      ended: clock.ended < clock.created ? clock.ended : .zero,
+      first: clock.first,
       created: version.created,
-      row: version.clock.row,
+      row: clock.row,
       isKnown: true,
       isThere: row.state.placement == .inTable
     )

@@ -122,6 +122,7 @@ struct MovedRows: TransactionPart {
     next.row = move.row
     next.isOfInserted = false
     next.life = move.nextLife
+    next.first = next.life
     next.since = version.clock.lastEnd
     if version.clock.row == move.row, version.created == next.life,
       !row.isDeleted

@@ -2,6 +2,42 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension SyncTransaction {
+  // MARK: What was captured
+
+  var outbox: CapturedEditReader {
+    CapturedEditReader(
+      connection: connection,
+      tables: tables.captured,
+      encoding: { [tables] captured in
+        let table = tables.place(ofID: captured.id).map { tables[$0] }
+        return { table?.fieldValue($1, at: $0) ?? .null }
+      }
+    )
+  }
+
+  /// Reads the outbox to its end: what was captured of the transaction's tables happens to their rows.
+  ///
+  /// Rows that have gone without enforcement are settled when the transaction finishes.
+  func readEdits() throws(SQLiteError) {
+    hasUnsettledEdits = hasUnsettledEdits || !tables.links.isEmpty
+    try CapturedEdits(transaction: self).read()
+  }
+
+  /// A time for what is found to have happened, later than all that was seen.
+  func nextTime() throws(SQLiteError) -> HybridTime {
+    let last = HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
+    let time = HybridTime.next(after: max(last, latest), now: now)
+    try outbox.see(time)
+    return time
+  }
+
+  /// Notes the times that were seen, so that whatever is edited from now on is later.
+  func noteTimes() throws(SQLiteError) {
+    if latest > .zero { try outbox.see(latest) }
+  }
+
+  // MARK: What is written
+
   /// Writes a row so that it is not captured; what follows from it is.
   func withoutCapture<Value>(
     of row: LoadedRow,

@@ -56,6 +56,7 @@ struct RandomClocks {
           row: row(),
           isOfInserted: chance(70),
           since: time(),
+          first: time(),
           life: time(),
           time: time(),
           arrival: time(),
@@ -75,6 +76,7 @@ struct RandomClocks {
     if chance(30) { clock.deleted = time() }
     if chance(20) { clock.ended = time() }
     if chance(20) { clock.row = row() }
+    if chance(20) { clock.first = time() }
     if chance(20) {
       let endings = (0...below(2)).map { _ in RowEnding(row: row(), life: time(), time: time()) }
       clock.note(endings: endings)

@@ -53,7 +53,8 @@ struct ClockEqualityTests {
   /// Moves that differ in one part each.
   private func moves(at time: HybridTime) -> [RowMove] {
     let changes: [(inout RowMove) -> Void] = [
-      { _ in }, { $0.since = time }, { $0.life = time }, { $0.time = time }, { $0.arrival = time },
+      { _ in }, { $0.since = time }, { $0.first = time }, { $0.life = time }, { $0.time = time },
+      { $0.arrival = time },
       { $0.ended = time }, { $0.row = RowOrigin(name: "2", created: .zero) },
       { $0.isOfInserted = false },
       { $0.name = "other" }, { $0.isUnion = true }, { $0.isFollowing = true },
@@ -63,6 +64,7 @@ struct ClockEqualityTests {
         row: RowOrigin(name: "1", created: .zero),
         isOfInserted: true,
         since: .zero,
+        first: .zero,
         life: .zero,
         time: .zero,
         arrival: .zero,
@@ -80,10 +82,15 @@ struct ClockEqualityTests {
       [
         { _ in },
         { $0.created = time },
+        { $0.first = time },
         { $0.deleted = time },
         { $0.ended = time },
         { $0.row = RowOrigin(name: "1", created: .zero) },
-        { $0.endings = [RowEnding(row: RowOrigin(name: "1", created: .zero), life: time, time: time)] },
+        {
+          $0.endings = [
+            RowEnding(row: RowOrigin(name: "1", created: .zero), life: time, time: time)
+          ]
+        },
         { $0.columns = [ColumnTime(name: "c", time: time)] },
         { $0.shares = [CounterShare(column: "c", writer: 1, time: time, sum: .whole(1))] },
         { $0.seen = [SeenTime(column: "c", writer: nil, time: time)] },

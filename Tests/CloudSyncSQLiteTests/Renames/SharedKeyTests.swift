@@ -71,4 +71,24 @@ struct SharedKeyTests {
     try phone.execute("UPDATE t SET id = 'phone 1' WHERE id = 'new'", at: 5_000)
     try Self.expectBoth(bench, phone, mac)
   }
+
+  @Test("Each has the edits that others have made of it under its own key, and what refers to it")
+  func edits() throws {
+    let (bench, mac, phone) = try Self.devices()
+    let tablet = try bench.device("tablet", Self.schema, tables: ["t"])
+    try bench.sync(tablet)
+    try mac.execute("INSERT INTO t VALUES('new', 'of the mac')", at: 2_000)
+    try bench.sync(mac, tablet)
+    try mac.execute("UPDATE t SET id = 'mac 1' WHERE id = 'new'", at: 3_000)
+    try phone.execute("INSERT INTO t VALUES('new', 'of the phone')", at: 4_000)
+    try phone.execute("UPDATE t SET id = 'phone 1' WHERE id = 'new'", at: 5_000)
+    // The tablet has the mac's row under the first key still.
+    try tablet.execute("UPDATE t SET v = 'of the tablet' WHERE id = 'new'", at: 6_000)
+    for device in [phone, tablet, mac, phone, tablet, mac] { try bench.sync(device) }
+    for device in [mac, phone, tablet] {
+      let lines = try device.lines("SELECT * FROM t ORDER BY id")
+      #expect(lines == ["'mac 1'|'of the tablet'", "'phone 1'|'of the phone'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }

@@ -15,8 +15,8 @@ import CloudSyncCore
 /// | shares | a count, then for each: column, writer, time, kind of the sum, sum |
 /// | what was seen | a count, then for each: column, writer if it has one, time |
 /// | references | a count, then for each: column, when the row got its key that it refers to, which row it is if it was given that |
-/// | lives | kind; the last one that has ended, if nothing else tells it; which row was given the key; see ``RowEnding`` |
-/// | moves | a count, then for each: name, which row, kind, since, life, time, arrival, ended |
+/// | lives | kind; the first one of the row, if it has several; the last one that has ended, if nothing else tells it; which row was given the key; see ``RowEnding`` |
+/// | moves | a count, then for each: name, which row, kind, since, first, life, time, arrival, ended |
 ///
 /// All but the first four parts are left out if there is nothing to be told.
 struct ClockCoding: Sendable {
@@ -62,7 +62,9 @@ struct ClockCoding: Sendable {
       version += Self.references
       parts.writeLives(to: &writer)
     }
-    if clock.isArrival || !clock.endings.isEmpty || clock.ended != Self.impliedEnd(of: clock) {
+    if clock.isArrival || !clock.endings.isEmpty || clock.first != nil
+      || clock.ended != Self.impliedEnd(of: clock)
+    {
       version += Self.lives
       parts.write(livesOf: clock, implied: Self.impliedEnd(of: clock), to: &writer)
     }

@@ -56,7 +56,7 @@ struct ClockParts {
       writer.write(
         byte: (move.isUnion ? 1 : 0) | (move.isFollowing ? 2 : 0) | (move.isOfInserted ? 4 : 0)
       )
-      for time in [move.since, move.life, move.time, move.arrival, move.ended] {
+      for time in [move.since, move.first, move.life, move.time, move.arrival, move.ended] {
         writer.write(time: time, from: created)
       }
     }
@@ -76,13 +76,15 @@ struct ClockParts {
     }
   }
 
-  /// Writes which row was given the key, which have been and were deleted, and which life of an inserted one has ended last
-  /// if that is another one than is implied.
+  /// Writes which row was given the key, which have been and were deleted, which life of an inserted one has ended last
+  /// if that is another one than is implied, and with which one the present row has begun.
   func write(livesOf clock: RecordClock, implied: HybridTime, to writer: inout ClockWriter) {
     let isTold = clock.ended != implied
     writer.write(
       byte: (clock.isArrival ? 1 : 0) | (isTold ? 2 : 0) | (clock.endings.isEmpty ? 0 : 4)
+        | (clock.first == nil ? 0 : 8)
     )
+    if let first = clock.first { writer.write(time: first, from: created) }
     if isTold { writer.write(time: clock.ended, from: created) }
     if let row = clock.row { write(row, to: &writer) }
     if clock.endings.isEmpty { return }
@@ -157,6 +159,7 @@ struct ClockParts {
         row: row,
         isOfInserted: kind & 4 == 4,
         since: try reader.time(from: created),
+        first: try reader.time(from: created),
         life: try reader.time(from: created),
         time: try reader.time(from: created),
         arrival: try reader.time(from: created),
@@ -176,7 +179,8 @@ struct ClockParts {
 
   func readLives(of clock: inout RecordClock, from reader: inout ClockReader) throws(CodedError) {
     let kind = try reader.byte()
-    guard kind > 0, kind < 8 else { throw reader.failure("a life is of no known kind") }
+    guard kind > 0, kind < 16 else { throw reader.failure("a life is of no known kind") }
+    if kind & 8 == 8 { clock.first = try reader.time(from: created) }
     if kind & 2 == 2 {
       let ended = try reader.time(from: created)
       if ended == clock.ended { throw reader.failure("the life that has ended is told twice") }

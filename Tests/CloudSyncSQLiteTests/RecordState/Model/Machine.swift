@@ -74,6 +74,7 @@ struct Machine {
     clock.created = time(state.created)
     clock.deleted = time(state.deleted)
     clock.ended = time(state.ended)
+    clock.first = state.first.map(time)
     clock.shares = state.counter.sorted { $0.key < $1.key }
       .map { writer, share in
         let sum = CounterSum.whole(Int64(share.sum))

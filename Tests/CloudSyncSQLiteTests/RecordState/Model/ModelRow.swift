@@ -47,6 +47,8 @@ enum Model {
     var deleted: Int
     /// When the last life began that has ended.
     var ended = 0
+    /// When the first of the lives began that have met the present one, and are one row with it.
+    var first: Int?
     var editWins: Bool
     var columns: [Int: Column] = [:]
     var counter: [Int: Share] = [:]
@@ -77,6 +79,10 @@ enum Model {
         editWins: editWins
       )
       result.ended = max(self.ended, other.ended)
+      let lives = [self, other]
+        .filter { $0.created > 1 && $0.created > max(result.ended, ended) }
+        .map { $0.first ?? $0.created }
+      result.first = lives.min().flatMap { $0 == result.created ? nil : $0 }
       result.columns = mine ? columns : [:]
       result.counter = mine ? counter : [:]
       if theirs { result.take(columns: other.columns, counter: other.counter) }

@@ -1,0 +1,101 @@
+import CloudSyncCore
+import CloudSyncSQLiteSupport
+
+/// What was captured, as it happens to the rows of a transaction.
+struct CapturedEdits: TransactionPart {
+  let transaction: SyncTransaction
+
+  /// Reads the outbox to its end.
+  func read() throws(SQLiteError) {
+    let outbox = transaction.outbox
+    // Every transaction looks here, and most find nothing.
+    if try outbox.isEmpty() { return }
+    let cascades = try CapturedCascades(outbox, in: tables)
+    let moves = try CapturedMoves(outbox, cascades, in: transaction)
+    var rows: [CapturedRow] = []
+    try outbox.readAll(cascades: cascades.columns) { rows += $0.rows }
+    var lives = ReferenceLives(transaction: transaction)
+    for var row in rows {
+      guard let place = tables.place(ofID: row.table) else { continue }
+      moves.settle(&row, in: tables[place])
+      if !row.edits.isEmpty { try take(row, going: moves, referring: &lives, in: place) }
+    }
+    try lives.noteReferences()
+  }
+
+  private func take(
+    _ row: CapturedRow,
+    going moves: CapturedMoves,
+    referring lives: inout ReferenceLives,
+    in place: Int
+  ) throws(SQLiteError) {
+    let table = tables[place]
+    let key = table.format.key(spelled: row.key)
+    if moves.isPassed(key, in: table), try self.row(key, in: place).state.row == nil { return }
+    try find(key, in: place, before: row.edits)
+    try UnseenEdits(transaction: transaction).takeCounters(of: key, in: place, before: row.edits)
+    try transaction.noteFormerKeys(of: key, in: place, before: row.edits)
+    lives.begin(try self.row(key, in: place))
+    var captured = try self.row(key, in: place)
+    captured.isCaptured = true
+    captured.endsMismatched = row.endsMismatched
+    keep(captured)
+    // A row that is known moves with its former life; one that was made since the last time is known after that.
+    let own = moves.moves(of: key, in: table)
+    if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
+    for edit in row.edits {
+      // Where a life ends because its row gets another key, nobody has deleted one.
+      let move = own.first { $0.ends(by: edit) }
+      try reduce(move.map { .renamed([$0]) } ?? edit, of: key, in: place)
+    }
+    if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
+    transaction.touched.insert(place)
+    transaction.freed.insert(table.rowKey(of: key))
+  }
+
+  private func reduce(
+    _ edit: RowEdit,
+    of key: RecordKey,
+    in place: Int
+  ) throws(SQLiteError) {
+    let row = try row(key, in: place)
+    let table = tables[place]
+    // What SQLite has done by itself is no edit.
+    if case .updated(_, let time) = edit, time > .zero, case .violates = row.state.placement,
+      row.isDeleted, let values = row.values
+    {
+      // It was to be gone and could not go: who edits it makes it anew, whole.
+      try reduce(.edited(.inserted(table.edits(of: values), at: time)), of: key, in: place)
+    } else {
+      try reduce(.edited(edit), of: key, in: place)
+    }
+  }
+
+  /// Finds a row that was there before anybody looked, and has been edited: its edits do not wait for that.
+  ///
+  /// In a copy of a file so does one that was made in the other file and deleted in this one.
+  private func find(
+    _ key: RecordKey,
+    in place: Int,
+    before edits: [RowEdit]
+  ) throws(SQLiteError) {
+    let table = tables[place]
+    switch edits.first {
+    case .inserted, .moved: return
+    default: break
+    }
+    let isSought = try facts.unreconciledTables().contains(table.id)
+    guard transaction.isCopied || isSought else { return }
+    let row = try row(key, in: place)
+    guard row.state.row == nil else { return }
+    let columns = row.columns(before: edits, in: table)
+    try reduce(.edited(.found(columns)), of: key, in: place)
+  }
+}
+
+extension RowMove {
+  /// Whether an edit is how the end of the life was captured.
+  fileprivate func ends(by edit: RowEdit) -> Bool {
+    if case .deleted(_, time) = edit { true } else { false }
+  }
+}
