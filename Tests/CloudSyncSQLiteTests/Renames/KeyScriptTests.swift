@@ -1,6 +1,7 @@
-import CloudSyncSQLite
 import CloudSyncTestSupport
 import Testing
+
+@testable import CloudSyncSQLite
 
 @Suite("Devices change keys again and again")
 struct KeyScriptTests {
@@ -19,6 +20,55 @@ struct KeyScriptTests {
       }
     }
   }
+
+  #if DEBUG
+  /// What takes rows for one that devices have inserted under one key.
+  enum Mistake: CaseIterable, Sendable {
+    /// A change of a key takes along whatever was inserted under it before.
+    case movesOtherRows
+    /// A row is known by the key that it was inserted with, whenever that was.
+    case knowsKeysOnly
+
+    func reduce(
+      _ state: inout RecordState,
+      _ event: RecordEvent,
+      _ rules: RowRules
+    ) -> [RecordAction] {
+      guard case .edited(let edit) = event else {
+        return state.reduceSoundly(event, rules: rules)
+      }
+      return state.reduceSoundly(.edited(mistaken(edit)), rules: rules)
+    }
+
+    private func mistaken(_ edit: RowEdit) -> RowEdit {
+      switch (self, edit) {
+      case (.movesOtherRows, .renamed(var moves)):
+        for place in moves.indices { moves[place].first = .zero }
+        return .renamed(moves)
+      case (.knowsKeysOnly, .renamed(var moves)):
+        for place in moves.indices { moves[place].row = known(moves[place].row) }
+        return .renamed(moves)
+      case (.knowsKeysOnly, .moved(let columns, var origin, let time)):
+        origin.row = known(origin.row)
+        return .moved(columns, from: origin, at: time)
+      default: return edit
+      }
+    }
+
+    private func known(_ row: RowOrigin) -> RowOrigin { RowOrigin(name: row.name, created: .zero) }
+  }
+
+  @Test("Scripts find what takes rows for one that are two", arguments: Mistake.allCases)
+  func mistakes(mistake: Mistake) throws {
+    let seed = try RecordMutation.$reduce.withValue({ mistake.reduce(&$0, $1, $2) }) {
+      try (0..<UInt64(200))
+        .first {
+          try KeyScriptRun(KeyScript(seed: $0, kind: .shared)).error() != nil
+        }
+    }
+    #expect(seed != nil, "no script of 200 shows it")
+  }
+  #endif
 
   /// A script without the turns and steps that do not matter to what it finds.
   private func smallest(of script: KeyScript) throws -> KeyScript {
