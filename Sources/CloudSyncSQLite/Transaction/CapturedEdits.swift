@@ -44,9 +44,12 @@ struct CapturedEdits: TransactionPart {
     let own = moves.moves(of: key, in: table)
     if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
     for edit in row.edits {
-      // Where a life ends because its row gets another key, nobody has deleted one.
-      let move = own.first { $0.ends(by: edit) }
-      try reduce(move.map { .renamed([$0]) } ?? edit, of: key, in: place)
+      // Where a life ends because its row gets another key, nobody has deleted one; but what the row has replaced.
+      if let move = own.first(where: { $0.ends(by: edit) }) {
+        try reduce(.renamed([move]), of: key, in: place)
+        if try self.row(key, in: place).isDeleted { continue }
+      }
+      try reduce(edit, of: key, in: place)
     }
     if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
     transaction.touched.insert(place)

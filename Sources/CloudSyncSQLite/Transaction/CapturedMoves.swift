@@ -182,7 +182,14 @@ struct CapturedMoves {
       if let former, edit.isArrival(of: former) {
         return try move(former, to: edit, in: place, transaction)
       }
-      let known = try life(of: edit, in: place, transaction)
+      var known = try life(of: edit, in: place, transaction)
+      if known.isThere {
+        // It is written over, and stays the same row.
+        for (_, column) in table.captured.watched { known.times[column.name] = edit.time }
+        known.timesBefore = known.times
+        lives[rowKey] = known
+        return
+      }
       let created = known.created ?? max(edit.time, known.since.successor)
       lives[rowKey] = Life(
         initial: edit.time,

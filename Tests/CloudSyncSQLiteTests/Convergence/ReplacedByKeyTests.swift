@@ -258,4 +258,26 @@ struct ReplacedByKeyTests {
     )
     for device in [mac, phone] { #expect(try bench.unclean(device) == []) }
   }
+
+  @Test(
+    "A row that is written over and then replaces another one is there once, and its former key is free",
+    arguments: [false, true],
+    [false, true]
+  )
+  func writtenOver(callsTriggers: Bool, isSentBetween: Bool) throws {
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", Self.schema, tables: ["t"])
+    let phone = try bench.device("phone", Self.schema, tables: ["t"])
+    try mac.execute("INSERT INTO t VALUES('1', 'one', 'w1'), ('2', 'two', 'w2')", at: 1_000)
+    try bench.sync(mac, phone)
+    try mac.execute("PRAGMA recursive_triggers = \(callsTriggers ? "ON" : "OFF")")
+    try mac.execute("INSERT OR REPLACE INTO t VALUES('1', 'ONE', 'w3')", at: 2_000)
+    if isSentBetween { try bench.sync(mac) }
+    try mac.execute("UPDATE OR REPLACE t SET id = '2' WHERE id = '1'", at: 3_000)
+    try bench.sync(mac, phone, mac)
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT * FROM t") == ["'2'|'ONE'|'w3'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }

@@ -12,6 +12,8 @@ struct KeyScript {
     /// A row is given a key that the device has taken from another one.
     case reuse(Int)
     case note(Int)
+    /// All of a row is written over.
+    case rewrite(Int)
     case insert(String)
     /// A new row is made with a key that the device has taken from another one.
     case insertAgain
@@ -64,7 +66,7 @@ struct KeyScript {
           )
         case 4, 5: steps.append(.rename(row, to: "f\(device)\(fresh)"))
         case 6, 7: steps.append(.reuse(row))
-        case 8: steps.append(.note(row))
+        case 8: steps.append(random.number(0...2) == 0 ? .rewrite(row) : .note(row))
         case 9: steps.append(.insert("i\(device)\(fresh)"))
         case 10...13 where kind == .shared:
           let key = "s\(random.number(0...1))"
@@ -184,6 +186,11 @@ final class KeyScriptRun {
     case .note(let label):
       inserted += 1
       try edit("UPDATE p SET note = 'n\(inserted)' WHERE label = 'L\(label)'", by: number, isOne)
+    case .rewrite(let label):
+      guard let key = keys["L\(label)"] else { return }
+      inserted += 1
+      let values = "'\(key)', 'L\(label)', 'n\(inserted)'"
+      try edit("INSERT OR REPLACE INTO p VALUES(\(values))", by: number, isOne)
     case .insert(let key): try insert(key, by: number, isOne)
     case .insertAgain: if let free { try insert(free, by: number, isOne) }
     case .insertShared(let key): try insert(key, by: number, isOne)

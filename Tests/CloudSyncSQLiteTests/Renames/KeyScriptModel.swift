@@ -1,7 +1,7 @@
 /// What rows are to be in the end whose keys some devices change: of each the key that it was given last, and its newest note.
 ///
-/// Rows that were given one key by devices which did not know of each other become one: of those it tells nothing, nor of
-/// such as the cloud has had under a key that all devices use for new rows.
+/// Rows that were given one key by devices which did not know of each other become one where they meet under it: of those it
+/// tells nothing.
 struct KeyScriptModel {
   struct Row: Equatable, CustomStringConvertible {
     var key: String
@@ -75,9 +75,7 @@ struct KeyScriptModel {
     for (label, fact) in cloud {
       labels[fact.key, default: []].insert(label)
     }
-    for (key, group) in labels where group.count > 1 || key.hasPrefix("s") {
-      united.formUnion(group)
-    }
+    for group in labels.values where group.count > 1 { united.formUnion(group) }
   }
 
   private static func join(_ mine: Fact, _ theirs: Fact) -> Fact {

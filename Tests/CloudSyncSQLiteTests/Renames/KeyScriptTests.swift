@@ -66,7 +66,7 @@ struct KeyScriptTests {
           try KeyScriptRun(KeyScript(seed: $0, kind: .shared)).error() != nil
         }
     }
-    #expect(seed != nil, "no script of 200 shows it")
+    #expect(seed != nil, "no script of 40 shows it")
   }
   #endif
 
