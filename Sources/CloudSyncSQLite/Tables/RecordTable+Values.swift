@@ -105,7 +105,10 @@ extension RecordTable {
     case .text(let string):
       return text != nil && Int64(string.utf8.count) == asset.byteCount
         && SHA256.digest(of: Array(string.utf8)).elementsEqual(asset.sha256)
-    case .null, .integer, .real, .malformedText: return false
+    case .malformedText(let bytes):
+      return text != nil && Int64(bytes.count) == asset.byteCount
+        && SHA256.digest(of: bytes).elementsEqual(asset.sha256)
+    case .null, .integer, .real: return false
     }
   }
 }

@@ -36,8 +36,12 @@ struct AssetStaging {
     switch value {
     case .data(let data) where data.count > assets.options.threshold:
       .asset(assets.asset(of: Array(data)))
-    case .string(let text) where text.utf8.count > assets.options.countedTextThreshold:
-      .textAsset(assets.asset(of: Array(text.utf8)))
+    case .string(let text) where text.utf8.count <= assets.options.countedTextThreshold: nil
+    case .string, .list:
+      value.textBytes.flatMap { bytes in
+        bytes.count > assets.options.countedTextThreshold
+          ? .textAsset(assets.asset(of: bytes)) : nil
+      }
     default: nil
     }
   }
@@ -70,13 +74,15 @@ struct AssetStaging {
       switch value {
       case .blob(let bytes): if let found = meant(bytes) { return found }
       case .text(let text): if let found = meant(text.utf8) { return found }
-      case .null, .integer, .real, .malformedText: break
+      case .malformedText(let bytes): if let found = meant(bytes) { return found }
+      case .null, .integer, .real: break
       }
     }
     for column in row.state.row?.columns ?? [] {
       switch column.value {
       case .data(let data): if let found = meant(data) { return found }
       case .string(let text): if let found = meant(text.utf8) { return found }
+      case .list: if let found = column.value.textBytes.flatMap({ meant($0) }) { return found }
       default: break
       }
     }

@@ -18,7 +18,7 @@ package enum ValueCodec {
     case field(FieldValue)
     /// A BLOB that is to be put into a file, of which the field then holds an asset.
     case asset([UInt8])
-    /// The UTF-8 of a text that is to be put into a file.
+    /// The bytes of a text that is to be put into a file: UTF-8, but for malformed text.
     case textAsset([UInt8])
   }
 
@@ -27,7 +27,7 @@ package enum ValueCodec {
     case value(SQLiteValue)
     /// A BLOB whose bytes are in a file.
     case asset(Asset)
-    /// A text whose UTF-8 is in a file.
+    /// A text whose bytes are in a file.
     case textAsset(Asset)
   }
 
@@ -48,14 +48,13 @@ package enum ValueCodec {
     case .integer(let value): .field(.int64(value))
     case .real(let value): .field(.double(value))
     case .text(let value):
-      if value.utf8.contains(0) {
-        .field(rawText(Array(value.utf8)))
-      } else if value.utf8.count > textThreshold {
+      if value.utf8.count > textThreshold {
         .textAsset(Array(value.utf8))
       } else {
-        .field(.string(value))
+        .field(value.utf8.contains(0) ? rawText(Array(value.utf8)) : .string(value))
       }
-    case .malformedText(let bytes): .field(rawText(bytes))
+    case .malformedText(let bytes):
+      bytes.count > textThreshold ? .textAsset(bytes) : .field(rawText(bytes))
     case .blob(let bytes):
       bytes.count > assetThreshold ? .asset(bytes) : .field(.data(Data(bytes)))
     }
@@ -98,8 +97,17 @@ package enum ValueCodec {
 }
 
 extension FieldValue {
-  /// A text whose UTF-8 is in a file.
+  /// A text whose bytes are in a file.
   static func textAsset(_ asset: Asset) -> FieldValue { .list([.asset(asset)]) }
+
+  /// The bytes of a text that is in no file; nil for all else.
+  var textBytes: [UInt8]? {
+    switch self {
+    case .string(let text): Array(text.utf8)
+    case .list(let values): values.count == 1 ? values[0].dataValue.map { Array($0) } : nil
+    default: nil
+    }
+  }
 
   /// The file of a text that is in one; nil for all else.
   var textAsset: Asset? {

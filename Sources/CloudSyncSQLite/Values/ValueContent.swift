@@ -35,15 +35,12 @@ enum ValueContent {
 
   /// The same for texts of which one at least is in a file.
   private static func areEqualTexts(_ lhs: FieldValue, _ rhs: FieldValue) -> Bool {
-    switch (lhs, rhs) {
-    case (.string(let text), _):
-      guard let asset = rhs.textAsset, asset.byteCount == text.utf8.count else { return false }
-      return SHA256.digest(of: Array(text.utf8)).elementsEqual(asset.sha256)
-    case (_, .string): return areEqualTexts(rhs, lhs)
-    default:
-      guard let one = lhs.textAsset, let other = rhs.textAsset else { return false }
-      return one.byteCount == other.byteCount && one.sha256 == other.sha256
+    guard let asset = lhs.textAsset else { return rhs.textAsset != nil && areEqualTexts(rhs, lhs) }
+    if let other = rhs.textAsset {
+      return asset.byteCount == other.byteCount && asset.sha256 == other.sha256
     }
+    guard let bytes = rhs.textBytes, asset.byteCount == bytes.count else { return false }
+    return SHA256.digest(of: bytes).elementsEqual(asset.sha256)
   }
 
   /// An order of different values that is the same on every device; it means nothing.
@@ -57,7 +54,14 @@ enum ValueContent {
     case .asset(let asset): [255] + Array(asset.sha256)
     case .string(let text) where text.utf8.count > longestOrderedText:
       [254] + SHA256.digest(of: Array(text.utf8))
-    case .list: value.textAsset.map { [254] + Array($0.sha256) } ?? value.codedBytes
+    case .list:
+      if let asset = value.textAsset {
+        [254] + Array(asset.sha256)
+      } else if let bytes = value.textBytes, bytes.count > longestOrderedText {
+        [254] + SHA256.digest(of: bytes)
+      } else {
+        value.codedBytes
+      }
     default: value.codedBytes
     }
   }
@@ -104,9 +108,8 @@ enum ValueContent {
 
   private static func bytes(_ value: FieldValue) -> [UInt8]? {
     switch value {
-    case .string(let text): Array(text.utf8)
+    case .string, .list: value.textBytes
     case .data(let data): Array(data)
-    case .list(let values): values.count == 1 ? values[0].dataValue.map { Array($0) } : nil
     default: nil
     }
   }

@@ -136,4 +136,33 @@ struct TextAssetTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test(
+    "So does a text with a NUL, and one that is no UTF-8, also beside devices that keep none in files"
+  )
+  func unusualBytes() throws {
+    let (mac, phone) = (try device("mac", upTo: 2_000), try device("phone", upTo: 4_000))
+    try mac.execute(
+      """
+      INSERT INTO notes VALUES
+        ('a', 'NUL', CAST(x'6100' || printf('%.*c', 1500, 'é') AS TEXT), 1),
+        ('b', 'no UTF-8', CAST(x'ff' || zeroblob(3000) AS TEXT), 2),
+        ('c', 'small', CAST(x'ff00' AS TEXT), 3)
+      """
+    )
+    try bench.sync(mac, phone)
+    try check(mac, phone)
+    let owner = AccountIdentity("owner")
+    let records = try bench.cloud.records(account: owner, zone: bench.zoneID)
+    #expect(records.count { $0["cloudsync_textasset_body"]?.assetValue != nil } == 2)
+
+    // The phone keeps texts of this length in their records: the two hold the same all the same.
+    try phone.execute("UPDATE notes SET title = title || '!', body = body || CAST(x'fe' AS TEXT)")
+    try bench.sync(phone, mac)
+    try check(mac, phone)
+    try mac.execute("UPDATE notes SET any = 7")
+    try bench.sync(mac, phone)
+    try check(mac, phone)
+    #expect(try mac.lines("SELECT length(CAST(body AS BLOB)) FROM notes") == ["3003", "3002", "3"])
+  }
 }
