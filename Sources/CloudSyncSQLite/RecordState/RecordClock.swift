@@ -238,8 +238,7 @@ struct RecordClock: Sendable, Hashable {
       return endings.contains { $0.row == row && other.created <= $0.life }
         || moves.contains { $0.ends(row, begunAt: other.created) }
     }
-    if other.created <= ended { return true }
-    if moves.contains(where: { $0.isOfInserted && $0.begins(at: other.created) }) { return true }
+    if other.created <= ended || moves.contains(where: { $0.ends(lifeOf: other) }) { return true }
     if other.created > deleted { return false }
     return !moves.contains { $0.isOfInserted && $0.begins(at: ended) }
   }

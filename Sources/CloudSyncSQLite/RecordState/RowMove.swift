@@ -92,10 +92,7 @@ extension RecordClock {
 
   /// Where the first change of a key is noted that has taken along the life which a clock of the same record tells of.
   fileprivate func place(ofMoveOf other: RecordClock) -> Int? {
-    moves.firstIndex { move in
-      if let row = other.row { return move.ends(row, begunAt: other.created) }
-      return move.isOfInserted && move.begins(at: other.created)
-    }
+    moves.firstIndex { $0.ends(lifeOf: other) }
   }
 
   /// As which record a row went on that was here first.
@@ -250,6 +247,12 @@ extension RowMove {
 
   /// The same, as references tell it.
   var arrived: RowLife { RowLife(created: nextLife, row: isUnion ? nil : row) }
+
+  /// Whether it ends the life that a clock of the record tells of.
+  func ends(lifeOf clock: RecordClock) -> Bool {
+    clock.row.map { ends($0, begunAt: clock.created) }
+      ?? (isOfInserted && begins(at: clock.created))
+  }
 
   /// Whether it ends a life of a row that had been given the key.
   func ends(_ row: RowOrigin, begunAt created: HybridTime) -> Bool {

@@ -40,12 +40,14 @@ struct CapturedEdits: TransactionPart {
     captured.isCaptured = true
     captured.endsMismatched = row.endsMismatched
     keep(captured)
-    // A row that is known moves with its former life; one that was made since the last time is known after that.
+    // A row that is known moves with its life; those that were made since the last time are known after that.
     let own = moves.moves(of: key, in: table)
-    if !own.isEmpty { try reduce(.renamed(own), of: key, in: place) }
+    let present = captured.state.row?.clock
+    let known = own.filter { move in present.map { move.ends(lifeOf: $0) } ?? false }
+    if !known.isEmpty { try reduce(.renamed(known), of: key, in: place) }
     for edit in row.edits {
       // Where a life ends because its row gets another key, nobody has deleted one; but what the row has replaced.
-      if let move = own.first(where: { $0.ends(by: edit) }) {
+      if let move = own.first(where: { $0.isEnd(edit) }) {
         try reduce(.renamed([move]), of: key, in: place)
         if try self.row(key, in: place).isDeleted { continue }
       }
@@ -98,7 +100,7 @@ struct CapturedEdits: TransactionPart {
 
 extension RowMove {
   /// Whether an edit is how the end of the life was captured.
-  fileprivate func ends(by edit: RowEdit) -> Bool {
+  fileprivate func isEnd(_ edit: RowEdit) -> Bool {
     if case .deleted(_, time) = edit { true } else { false }
   }
 }

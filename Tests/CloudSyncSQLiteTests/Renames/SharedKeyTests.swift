@@ -91,4 +91,55 @@ struct SharedKeyTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test(
+    "A key that a device uses for new rows again and again ends no row of others",
+    arguments: 0..<5
+  )
+  func usedAgain(turn: Int) throws {
+    let (bench, mac, phone) = try Self.devices()
+    var turns = 0
+    func insertOther() throws {
+      if turns == turn {
+        try phone.execute("INSERT INTO t VALUES('new', 'of the phone')", at: 2_500)
+      }
+      if turns == turn, turn > 2 { try bench.sync(phone) }
+      turns += 1
+    }
+    for number in 1...2 {
+      try insertOther()
+      let time = Int64(number) * 2_000
+      try mac.execute("INSERT INTO t VALUES('new', 'mac \(number)')", at: time)
+      try insertOther()
+      try mac.execute("UPDATE t SET id = 'mac \(number)' WHERE id = 'new'", at: time + 1_000)
+      try bench.sync(mac)
+    }
+    try insertOther()
+    for device in [mac, phone, mac, phone] { try bench.sync(device) }
+    for device in [mac, phone] {
+      let rows = ["'mac 1'|'mac 1'", "'mac 2'|'mac 2'", "'new'|'of the phone'"]
+      #expect(try device.lines("SELECT * FROM t ORDER BY id") == rows)
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
+    "A new row that only passes through the key that another one has left ends no row of others"
+  )
+  func passingThrough() throws {
+    let (bench, mac, phone) = try Self.devices()
+    try mac.execute("INSERT INTO t VALUES('2', 'first')", at: 1_000)
+    try mac.execute("UPDATE t SET id = '1' WHERE id = '2'", at: 2_000)
+    try bench.sync(mac)
+    try phone.execute("INSERT INTO t VALUES('1', 'of the phone')", at: 3_000)
+    try mac.execute("UPDATE t SET id = '3' WHERE id = '1'", at: 4_000)
+    try mac.execute("INSERT INTO t VALUES('1', 'second')", at: 5_000)
+    try mac.execute("UPDATE t SET id = '7' WHERE id = '1'", at: 6_000)
+    for device in [phone, mac, phone, mac] { try bench.sync(device) }
+    for device in [mac, phone] {
+      let rows = ["'1'|'of the phone'", "'3'|'first'", "'7'|'second'"]
+      #expect(try device.lines("SELECT * FROM t ORDER BY id") == rows)
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }
