@@ -4,7 +4,7 @@ import CloudSyncCore
 ///
 /// | part | form |
 /// |---|---|
-/// | version | one byte, 1; two more if there are references, four if there are moves, eight if there are lives |
+/// | version | one byte, 1; two more if there are references, eight if there are lives, sixteen if there are moves |
 /// | flags | one byte, see ``ClockFlags`` |
 /// | names of the columns | see ``ClockColumns``: as numbers where they have some, else as text |
 /// | `created` | a time, see ``ClockWriter``; all other times are differences to it |
@@ -25,7 +25,7 @@ struct ClockCoding: Sendable {
 
   static let version: UInt8 = 1
   /// What is added to the version of clocks that tell of moves, references, and lives.
-  static let moves: UInt8 = 4
+  static let moves: UInt8 = 16
   static let lives: UInt8 = 8
   static let references: UInt8 = 2
 
