@@ -234,11 +234,11 @@ struct RecordClock: Sendable, Hashable {
   /// that was inserted was deleted, whether or not who has deleted the row knew of it, if it had begun by then; unless what
   /// was deleted goes on under another key. Whoever gives a row another key ends that row, and no other one.
   func ends(lifeOf other: RecordClock) -> Bool {
+    if moves.contains(where: { $0.ends(lifeOf: other) }) { return true }
     if let row = other.row {
       return endings.contains { $0.row == row && other.created <= $0.life }
-        || moves.contains { $0.ends(row, begunAt: other.created) }
     }
-    if other.created <= ended || moves.contains(where: { $0.ends(lifeOf: other) }) { return true }
+    if other.created <= ended { return true }
     if other.created > deleted { return false }
     return !moves.contains { $0.isOfInserted && $0.begins(at: ended) }
   }

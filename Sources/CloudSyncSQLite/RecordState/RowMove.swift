@@ -151,11 +151,13 @@ extension RecordClock {
   /// The last life of a row inserted with this key that goes on as another record; `zero` if none does.
   var lastMoved: HybridTime { moves.last { $0.isOfInserted }?.life ?? .zero }
 
-  /// The life that had ended when the row's present one began; `zero` if none had.
+  /// The life that had been deleted when the row's present one began; `zero` if none had: where an edit has won over a
+  /// deletion, that has ended nothing.
+  var lastDeleted: HybridTime { ended < created ? ended : .zero }
+
+  /// The life that had been deleted, or had gone on as another record, when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
-    let moved = moves.last { $0.isOfInserted && $0.life < created }?.life ?? .zero
-    // Where an edit has won over a deletion, that has ended nothing.
-    return ended < created ? max(ended, moved) : moved
+    max(lastDeleted, moves.last { $0.isOfInserted && $0.life < created }?.life ?? .zero)
   }
 }
 

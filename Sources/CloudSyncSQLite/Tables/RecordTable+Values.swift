@@ -99,15 +99,9 @@ extension RecordTable {
     let text = value.textAsset
     guard let asset = text ?? value.assetValue else { return false }
     switch present {
-    case .blob(let bytes):
-      return text == nil && Int64(bytes.count) == asset.byteCount
-        && SHA256.digest(of: bytes).elementsEqual(asset.sha256)
-    case .text(let string):
-      return text != nil && Int64(string.utf8.count) == asset.byteCount
-        && SHA256.digest(of: Array(string.utf8)).elementsEqual(asset.sha256)
-    case .malformedText(let bytes):
-      return text != nil && Int64(bytes.count) == asset.byteCount
-        && SHA256.digest(of: bytes).elementsEqual(asset.sha256)
+    case .blob(let bytes): return text == nil && asset.holds(bytes)
+    case .text(let string): return text != nil && asset.holds(string.utf8)
+    case .malformedText(let bytes): return text != nil && asset.holds(bytes)
     case .null, .integer, .real: return false
     }
   }

@@ -36,6 +36,7 @@ struct AssetStaging {
     switch value {
     case .data(let data) where data.count > assets.options.threshold:
       .asset(assets.asset(of: Array(data)))
+    // Most texts are short, and are not copied.
     case .string(let text) where text.utf8.count <= assets.options.countedTextThreshold: nil
     case .string, .list:
       value.textBytes.flatMap { bytes in

@@ -46,10 +46,12 @@ struct CapturedEdits: TransactionPart {
     let known = own.filter { move in present.map { move.ends(lifeOf: $0) } ?? false }
     if !known.isEmpty { try reduce(.renamed(known), of: key, in: place) }
     for edit in row.edits {
-      // Where a life ends because its row gets another key, nobody has deleted one; but what the row has replaced.
-      if let move = own.first(where: { $0.isEnd(edit) }) {
-        try reduce(.renamed([move]), of: key, in: place)
-        if try self.row(key, in: place).isDeleted { continue }
+      // Where a life ends because its row gets another key, nobody has deleted one. A former life that is still there was
+      // deleted before the one that moves began.
+      if let move = own.first(where: { $0.isEnd(edit) }),
+        try reduce(.edited(.renamed([move])), of: key, in: place).isDeleted
+      {
+        continue
       }
       try reduce(edit, of: key, in: place)
     }

@@ -286,8 +286,7 @@ struct CapturedMoves {
       base: row.state.bases,
       ancestors: row.state.ancestors,
       since: clock.lastEnd,
-      // What an edit has won over has ended nothing.
-      ended: clock.ended < clock.created ? clock.ended : .zero,
+      ended: clock.lastDeleted,
       first: clock.first,
       created: version.created,
       row: clock.row,

@@ -20,7 +20,7 @@ enum ValueContent {
     case (.asset(let lhs), .asset(let rhs)):
       lhs.byteCount == rhs.byteCount && lhs.sha256 == rhs.sha256
     case (.asset(let asset), .data(let data)), (.data(let data), .asset(let asset)):
-      asset.byteCount == data.count && SHA256.digest(of: Array(data)).elementsEqual(asset.sha256)
+      asset.holds(data)
     case (.list, .string), (.string, .list), (.list, .list):
       if lhs.textAsset == nil, rhs.textAsset == nil {
         lhs == rhs
@@ -39,8 +39,7 @@ enum ValueContent {
     if let other = rhs.textAsset {
       return asset.byteCount == other.byteCount && asset.sha256 == other.sha256
     }
-    guard let bytes = rhs.textBytes, asset.byteCount == bytes.count else { return false }
-    return SHA256.digest(of: bytes).elementsEqual(asset.sha256)
+    return rhs.textBytes.map { asset.holds($0) } ?? false
   }
 
   /// An order of different values that is the same on every device; it means nothing.
@@ -52,9 +51,7 @@ enum ValueContent {
     switch value {
     case .data(let data): [255] + SHA256.digest(of: Array(data))
     case .asset(let asset): [255] + Array(asset.sha256)
-    case .string(let text) where text.utf8.count > longestOrderedText:
-      [254] + SHA256.digest(of: Array(text.utf8))
-    case .list:
+    case .string, .list:
       if let asset = value.textAsset {
         [254] + Array(asset.sha256)
       } else if let bytes = value.textBytes, bytes.count > longestOrderedText {
@@ -112,5 +109,12 @@ enum ValueContent {
     case .data(let data): Array(data)
     default: nil
     }
+  }
+}
+
+extension Asset {
+  /// Whether its file has some bytes.
+  func holds(_ bytes: some Collection<UInt8>) -> Bool {
+    byteCount == bytes.count && SHA256.digest(of: Array(bytes)).elementsEqual(sha256)
   }
 }

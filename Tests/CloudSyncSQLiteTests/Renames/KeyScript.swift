@@ -18,9 +18,7 @@ struct KeyScript {
     /// A new row is made with a key that the device has taken from another one.
     case insertAgain
     case delete(Int)
-    /// A new row is made with a key that all devices use for new rows.
-    case insertShared(String)
-    /// The row that has such a key is given one of its own.
+    /// The row that has a key which all devices use for new rows is given one of its own.
     case leaveShared(String, to: String)
   }
 
@@ -70,7 +68,7 @@ struct KeyScript {
         case 9: steps.append(.insert("i\(device)\(fresh)"))
         case 10...13 where kind == .shared:
           let key = "s\(random.number(0...1))"
-          steps.append(.insertShared(key))
+          steps.append(.insert(key))
           if random.number(0...3) < 3 { steps.append(.leaveShared(key, to: "f\(device)\(fresh)")) }
         case 10, 11: steps.append(.insertAgain)
         default: steps.append(.delete(row))
@@ -193,7 +191,6 @@ final class KeyScriptRun {
       try edit("INSERT OR REPLACE INTO p VALUES(\(values))", by: number, isOne)
     case .insert(let key): try insert(key, by: number, isOne)
     case .insertAgain: if let free { try insert(free, by: number, isOne) }
-    case .insertShared(let key): try insert(key, by: number, isOne)
     case .leaveShared(let key, let other):
       if keys.values.contains(key) { try rename(key, to: other, by: number, isOne) }
     case .delete(let label):

@@ -72,7 +72,7 @@ struct SharedKeyTests {
     try Self.expectBoth(bench, phone, mac)
   }
 
-  @Test("Each has the edits that others have made of it under its own key, and what refers to it")
+  @Test("Each has the edits that others have made of it under its own key")
   func edits() throws {
     let (bench, mac, phone) = try Self.devices()
     let tablet = try bench.device("tablet", Self.schema, tables: ["t"])
@@ -88,6 +88,32 @@ struct SharedKeyTests {
     for device in [mac, phone, tablet] {
       let lines = try device.lines("SELECT * FROM t ORDER BY id")
       #expect(lines == ["'mac 1'|'of the tablet'", "'phone 1'|'of the phone'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("What refers to one of them stays with it")
+  func references() throws {
+    let schema = """
+      \(Self.schema); CREATE TABLE c(id TEXT PRIMARY KEY NOT NULL, t TEXT REFERENCES t ON UPDATE CASCADE)
+      """
+    let bench = SyncHarness()
+    let mac = try bench.device("mac", schema, tables: ["t", "c"])
+    let phone = try bench.device("phone", schema, tables: ["t", "c"])
+    let tablet = try bench.device("tablet", schema, tables: ["t", "c"])
+    try mac.execute("INSERT INTO t VALUES('new', 'of the mac')", at: 2_000)
+    try bench.sync(mac, tablet, phone)
+    try mac.execute("UPDATE t SET id = 'mac 1' WHERE id = 'new'", at: 3_000)
+    try bench.sync(mac, phone)
+    try phone.execute("INSERT INTO t VALUES('new', 'of the phone')", at: 4_000)
+    try phone.execute("INSERT INTO c VALUES('phone', 'new')", at: 4_500)
+    try phone.execute("UPDATE t SET id = 'phone 1' WHERE id = 'new'", at: 5_000)
+    // The tablet has the mac's row under the first key still.
+    try tablet.execute("INSERT INTO c VALUES('tablet', 'new')", at: 6_000)
+    for device in [phone, tablet, mac, phone, tablet, mac] { try bench.sync(device) }
+    for device in [mac, phone, tablet] {
+      let lines = try device.lines("SELECT * FROM c ORDER BY id")
+      #expect(lines == ["'phone'|'phone 1'", "'tablet'|'mac 1'"])
       #expect(try bench.unclean(device) == [])
     }
   }
