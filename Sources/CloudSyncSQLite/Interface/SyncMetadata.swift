@@ -48,7 +48,7 @@ public struct SyncMetadata: Sendable, Hashable {
   /// Why edits of a table may have been made that nobody has captured: the next start of an engine finds them, and the
   /// counts do not have them.
   public enum Change: Sendable, Hashable {
-    /// It was dropped and made again, or has lost triggers.
+    /// It was dropped and made again, has lost triggers, or the app has made one on it since.
     case rebuilt
     /// It has columns that are new.
     case hasNewColumns([String])

@@ -155,6 +155,13 @@ extension RecordClock {
   /// deletion, that has ended nothing.
   var lastDeleted: HybridTime { ended < created ? ended : .zero }
 
+  /// Whether a life that began at a time is the present one, or has met it under the key.
+  func holds(lifeBegunAt time: HybridTime) -> Bool {
+    if isArrival { return time == created }
+    return time > lastEnd && time <= created
+      && (time >= first ?? created || time <= Self.foundCreation)
+  }
+
   /// The life that had been deleted, or had gone on as another record, when the row's present one began; `zero` if none had.
   var lastEnd: HybridTime {
     max(lastDeleted, moves.last { $0.isOfInserted && $0.life < created }?.life ?? .zero)

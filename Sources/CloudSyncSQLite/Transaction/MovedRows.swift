@@ -98,9 +98,9 @@ struct MovedRows: TransactionPart {
     }
     for (name, place) in open {
       for (move, winner) in clocks[name]?.overriddenMoves ?? [] {
-        guard let (gone, kept) = try parting(of: move, and: winner, in: place, told: clocks) else {
-          continue
-        }
+        guard let (gone, kept) = try parting(of: move, and: winner, in: place, told: clocks),
+          gone.row == kept.last.row
+        else { continue }
         try leaveKey(of: gone, for: kept.last, in: place)
       }
     }
@@ -274,7 +274,8 @@ struct MovedRows: TransactionPart {
       arrival: kept.arrival
     )
     last.ended = kept.ended
-    last.isUnion = kept.isUnion
+    // What has gone into two rows makes one of them.
+    last.isUnion = kept.isUnion || last.row != kept.row
     last.isFollowing = winning.made == nil
     if isThere { return try leave(row, by: last, version) }
     try goOn(by: last, of: key, in: place)
@@ -324,13 +325,12 @@ extension LoadedRow {
   /// The row that a move has led here, and whether it is there: another one may have got its key since, and displaced it;
   /// nil if there is none.
   fileprivate func version(after move: RowMove) -> (RecordVersion, isThere: Bool)? {
-    if let row = state.row,
-      move.isUnion ? row.clock.lastEnd < move.arrival : row.clock.row == move.row
-    {
-      return (row, true)
+    let isMeant = { (version: RecordVersion) in
+      move.isUnion
+        ? version.clock.holds(lifeBegunAt: move.arrival) : version.clock.row == move.row
     }
-    if move.isUnion { return nil }
-    return state.displaced.first { $0.clock.row == move.row }.map { ($0, false) }
+    if let row = state.row, isMeant(row) { return (row, true) }
+    return state.displaced.first(where: isMeant).map { ($0, false) }
   }
 }
 

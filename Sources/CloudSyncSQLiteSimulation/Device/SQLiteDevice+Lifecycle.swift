@@ -55,11 +55,12 @@ extension SQLiteDevice {
       let database = try makeDatabase(process: process)
       app.withLock { $0.database = database }
       drawFilter(process)
+      let tables = drawTables(process)
       let engine = try SyncEngine(
         database: database,
-        tables: drawTables(process),
+        tables: tables,
         zoneID: setup.zoneID,
-        operationHandler: guarded(process.handler),
+        operationHandler: guarded(process.handler, tables: tables),
         options: options(process: process),
         environment: process.environment
       )

@@ -147,7 +147,11 @@ extension SQLiteDevice {
     let file = try disk.file()
     let unsent =
       "SELECT 1 FROM cloudsync_status WHERE status <> 'clean' AND table_name = '\(table.name)'"
-    guard try file.rows(sql: unsent).isEmpty else { return }
+    // A migration beside the engine's triggers has taken the view along until the next start.
+    let hasStatus = try !file.rows(
+      sql: "SELECT 1 FROM sqlite_schema WHERE name = 'cloudsync_status'"
+    ).isEmpty
+    guard hasStatus, try file.rows(sql: unsent).isEmpty else { return }
     let initial = column.initial == "NULL" ? "" : " DEFAULT \(column.initial)"
     try file.execute(
       """

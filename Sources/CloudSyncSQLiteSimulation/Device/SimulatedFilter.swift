@@ -54,9 +54,13 @@ extension SQLiteDevice {
     process.fail(at: .rowsFiltered)
   }
 
-  /// A handler that tells if an engine sends a row that is to stay on the device.
-  func guarded(_ handler: any OperationHandler) -> any OperationHandler {
-    guard let filter = history.withLock({ $0.filter }) else { return handler }
+  /// A handler that tells if an engine for some tables sends a row that is to stay on the device.
+  ///
+  /// What the cloud has had of a table that is none of them is sent again when a zone is lost.
+  func guarded(_ handler: any OperationHandler, tables: [String]) -> any OperationHandler {
+    guard let filter = history.withLock({ $0.filter }), tables.contains(filter.table) else {
+      return handler
+    }
     return FilteredHandler(handler: handler, filter: filter) { [weak self] name in
       self?.note("\(name) was sent, and \(filter.table) has the filter \(filter.kind.sql)")
     }

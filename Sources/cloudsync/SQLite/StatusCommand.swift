@@ -211,7 +211,7 @@ extension SyncMetadata.Change {
   fileprivate var words: String {
     let next = "the next sync finds what was edited meanwhile"
     return switch self {
-    case .rebuilt: "it was rebuilt, or has lost triggers; \(next)"
+    case .rebuilt: "it was rebuilt, has lost triggers, or has a new one of the app's; \(next)"
     case .hasNewColumns(let columns):
       "it has got \(Phrase.count(columns.count, "column")) (\(columns.joined(separator: ", "))); \(next)"
     case .missing: "it is missing"

@@ -6,7 +6,8 @@ enum CaptureFinding: Sendable, Hashable {
   case unchanged
   /// Edits were captured, but for those of new columns.
   case columnsChanged(added: [String], removed: [String])
-  /// The table was dropped and made again, or has lost or changed triggers: anything may have happened.
+  /// The table was dropped and made again, or has lost or changed triggers, or the app has made one that runs before
+  /// them: anything may have happened.
   case rebuilt
   /// Edits were captured, but the last engine did not synchronize it.
   case leftOut
@@ -84,7 +85,8 @@ struct CaptureCheck {
     let isComplete = former.triggers.keys.allSatisfy {
       installed[$0]?.table.isSameName(as: table.name) == true
     }
-    if former.triggers.isEmpty || !isComplete { return .rebuilt }
+    let isFirst = former.triggers.keys.allSatisfy { installed[$0]?.isFirst == true }
+    if former.triggers.isEmpty || !isComplete || !isFirst { return .rebuilt }
     let columns = table.writableColumns.map(\.name)
     let watched = watchedColumns(of: former)
     let added = columns.filter { !watched.contains($0) }

@@ -142,7 +142,7 @@ struct CaptureInstallation {
     return table
   }
 
-  /// Makes the triggers of a table that are not there to the byte; returns their texts.
+  /// Makes the triggers of a table that are not there to the byte, or run after the app's; returns their texts.
   private func installTriggers(of table: CapturedTable) throws(SQLiteError) -> [String: String] {
     let wanted = OutboxTriggers(table: table, clock: clock).all
     let names = Set(wanted.map(\.name))
@@ -152,9 +152,11 @@ struct CaptureInstallation {
       try connection.execute("DROP TRIGGER main.\(name.quotedName)")
     }
     for trigger in wanted {
-      let text = installed[trigger.name]?.sql
-      if let text, text.utf8.elementsEqual(trigger.storedText.utf8) { continue }
-      if text != nil { try connection.execute("DROP TRIGGER main.\(trigger.name.quotedName)") }
+      let former = installed[trigger.name]
+      if let former, former.isFirst, former.sql.utf8.elementsEqual(trigger.storedText.utf8) {
+        continue
+      }
+      if former != nil { try connection.execute("DROP TRIGGER main.\(trigger.name.quotedName)") }
       try connection.execute(trigger.creation)
     }
     return Dictionary(

@@ -74,6 +74,11 @@ struct TableRegistry {
   struct InstalledTrigger: Sendable, Hashable {
     var table: String
     var sql: String
+    /// Whether it runs before the app's triggers on the table: of those of one event SQLite runs the last that was made first.
+    ///
+    /// One of the app's that runs before may skip it with `RAISE(IGNORE)`, or edit the row before the edit that it is to
+    /// capture is.
+    var isFirst: Bool
   }
 
   /// The capture triggers that are in the database, by name.
@@ -81,14 +86,21 @@ struct TableRegistry {
     let query =
       try connection.prepare(
         """
-        SELECT name, tbl_name, sql FROM main.sqlite_schema
-        WHERE type = 'trigger' AND substr(name, 1, ?2) = ?1
+        SELECT name, tbl_name, sql, own.rowid > coalesce(last, 0)
+        FROM main.sqlite_schema AS own LEFT JOIN (
+          SELECT tbl_name AS name_of_table, max(rowid) AS last FROM main.sqlite_schema
+          WHERE type = 'trigger' AND lower(substr(name, 1, 10)) <> 'cloudsync_' GROUP BY tbl_name
+        ) ON tbl_name = name_of_table WHERE type = 'trigger' AND substr(name, 1, ?2) = ?1
         """
       )
       .bind(CaptureTrigger.prefix, at: 1).bind(Int64(CaptureTrigger.prefix.utf8.count), at: 2)
     var triggers: [String: InstalledTrigger] = [:]
     try query.forEachRow {
-      let trigger = InstalledTrigger(table: query.text(1) ?? "", sql: query.text(2) ?? "")
+      let trigger = InstalledTrigger(
+        table: query.text(1) ?? "",
+        sql: query.text(2) ?? "",
+        isFirst: query.integer(3) != 0
+      )
       triggers[query.text(0) ?? ""] = trigger
     }
     return triggers
