@@ -126,12 +126,12 @@ struct CaptureTriggers {
     let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
     let filter = columns.contains { $0 == nil } ? "" : " OF \(names(columns: list))"
     return [
-      trigger(event: "replace", at: "BEFORE INSERT", when: nil, do: rows.map { keep(found: $0) }),
+      trigger(event: "replace", at: "BEFORE INSERT", when: nil, do: rows.flatMap { keep(found: $0) }),
       trigger(
         event: "displace",
         at: "BEFORE UPDATE\(filter)",
         when: nil,
-        do: rows.map { keep(found: $0) }
+        do: rows.flatMap { keep(found: $0) }
       ),
     ]
   }
@@ -158,8 +158,8 @@ struct CaptureTriggers {
     ]
   }
 
-  private func keep(found search: ReplacedRowSearch) -> String {
-    keep(from: search.source(unless: table.isMirrored(row: table.name.quotedName)))
+  private func keep(found search: ReplacedRowSearch) -> [String] {
+    search.sources(unless: table.isMirrored(row: table.name.quotedName)).map { keep(from: $0) }
   }
 
   private func trigger(

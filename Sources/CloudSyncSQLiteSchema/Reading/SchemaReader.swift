@@ -157,6 +157,7 @@ private struct SchemaReader {
     var key: [(place: Int64, name: String)] = []
     try statement.forEachRow { () throws(SQLiteError) in
       let name = statement.text(0) ?? ""
+      let collation = try connection.collation(ofColumn: name, in: table)
       columns.append(
         TableSchema.Column(
           name: name,
@@ -164,7 +165,8 @@ private struct SchemaReader {
           isNotNull: statement.integer(2) != 0,
           replacesNull: declaration?.replacesNull(name) ?? false,
           defaultSQL: statement.text(3),
-          isGenerated: statement.integer(5) != 0
+          isGenerated: statement.integer(5) != 0,
+          collation: collation.isSameName(as: "BINARY") ? nil : collation
         )
       )
       if statement.integer(4) > 0 { key.append((statement.integer(4), name)) }

@@ -12,6 +12,8 @@ package struct TableSchema: Sendable, Hashable {
     package var defaultSQL: String?
     /// Whether its value is computed from others.
     package var isGenerated: Bool
+    /// By what its text is compared; nil if by bytes.
+    package var collation: String?
   }
 
   /// What happens to a row when the row that it refers to goes or changes its key.

@@ -4,8 +4,8 @@ import CloudSyncSQLiteSupport
 package struct UniqueKeySearch: Sendable {
   /// The columns that the key looks at, in the table's order.
   package let columns: [String]
-  /// What is compared, as SQL, with its collation; nil for the column's own.
-  package let terms: [(sql: String, collation: String?)]
+  /// What is compared, as SQL, with its collation, nil for the column's own, and with the column; nil for an expression.
+  package let terms: [(sql: String, collation: String?, column: String?)]
   /// Which rows the key is for, as SQL; nil for all.
   package let predicate: String?
 
@@ -14,7 +14,7 @@ package struct UniqueKeySearch: Sendable {
     let needsText = key.isPartial || key.columns.contains(nil)
     if !needsText {
       columns = key.columns.compactMap { $0 }
-      terms = zip(columns, key.collations).map { ($0.quotedName, $1) }
+      terms = zip(columns, key.collations).map { ($0.quotedName, $1, $0) }
       predicate = nil
       return
     }
@@ -25,7 +25,10 @@ package struct UniqueKeySearch: Sendable {
       return nil
     }
     terms = parts.terms.indices.map { place in
-      (key.columns[place]?.quotedName ?? "(\(parts.terms[place]))", key.collations[place])
+      let column = key.columns[place]
+      return (
+        column?.quotedName ?? "(\(parts.terms[place]))", key.collations[place], column
+      )
     }
     predicate = parts.predicate
     columns = table.columns.map(\.name)
@@ -37,7 +40,7 @@ package struct UniqueKeySearch: Sendable {
   /// The search by the primary key, which may hold text to be equal that differs in its bytes.
   init(primaryKeyOf table: TableSchema) {
     columns = table.primaryKey
-    terms = columns.map { ($0.quotedName, nil) }
+    terms = columns.map { ($0.quotedName, nil, $0) }
     predicate = nil
   }
 }

@@ -34,6 +34,14 @@ struct RandomStatementTests {
     CREATE INDEX i ON t(u);
     """,
     """
+    CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u INT, a TEXT NOT NULL DEFAULT 'a' COLLATE NOCASE, b NUMERIC);
+    CREATE UNIQUE INDEX some ON t(a) WHERE u > '1'; CREATE UNIQUE INDEX other ON t(u) WHERE a = 'B' AND b = '2';
+    """,
+    """
+    CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u REAL, a TEXT COLLATE NOCASE, b);
+    CREATE UNIQUE INDEX computed ON t((u > '1'), (a = 'A'), (a > b), u); CREATE UNIQUE INDEX more ON t((b || u)) WHERE a <> 'A';
+    """,
+    """
     CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, u, a, b);
     CREATE TRIGGER app AFTER UPDATE OF a ON t WHEN new.b IS NOT 9 BEGIN
       UPDATE OR IGNORE t SET b = 9 WHERE id = new.id; DELETE FROM t WHERE u = new.b; END;
