@@ -148,10 +148,9 @@ extension SQLiteDevice {
     let unsent =
       "SELECT 1 FROM cloudsync_status WHERE status <> 'clean' AND table_name = '\(table.name)'"
     // A migration beside the engine's triggers has taken the view along until the next start.
-    let hasStatus = try !file.rows(
-      sql: "SELECT 1 FROM sqlite_schema WHERE name = 'cloudsync_status'"
-    ).isEmpty
-    guard hasStatus, try file.rows(sql: unsent).isEmpty else { return }
+    let view = "SELECT 1 FROM sqlite_schema WHERE name = 'cloudsync_status'"
+    if try file.rows(sql: view).isEmpty { return }
+    guard try file.rows(sql: unsent).isEmpty else { return }
     let initial = column.initial == "NULL" ? "" : " DEFAULT \(column.initial)"
     try file.execute(
       """
