@@ -22,14 +22,14 @@ struct ValueTransport: Sendable {
   ///
   /// - Parameters:
   ///   - value: The value as it is stored.
-  ///   - isCompared: Whether it is of a column that the engine compares, which is in no file: see
+  ///   - isWhole: Whether it is in no file, as one of a column that the engine compares: see
   ///     ``RecordTable/comparesValues``.
   /// - Returns: The field's value.
-  func fieldValue(_ value: SQLiteValue, isCompared: Bool) -> FieldValue {
+  func fieldValue(_ value: SQLiteValue, isWhole: Bool) -> FieldValue {
     let encoded = ValueCodec.encode(
       value,
-      assetThreshold: isCompared ? .max : assetThreshold,
-      textThreshold: isCompared ? .max : textThreshold
+      assetThreshold: isWhole ? .max : assetThreshold,
+      textThreshold: isWhole ? .max : textThreshold
     )
     switch encoded {
     case .field(let field): return field

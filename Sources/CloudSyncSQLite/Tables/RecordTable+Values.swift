@@ -2,14 +2,14 @@ import CloudSyncCore
 import CloudSyncSQLiteSupport
 
 extension RecordTable {
-  /// A value of a column as it travels.
-  func fieldValue(_ value: SQLiteValue, at place: Int) -> FieldValue {
-    transport.fieldValue(value, isCompared: comparesValues[place])
+  /// A value of a column as it travels; whole if its row is gone, where nobody else has it.
+  func fieldValue(_ value: SQLiteValue, at place: Int, isGone: Bool = false) -> FieldValue {
+    transport.fieldValue(value, isWhole: isGone || comparesValues[place])
   }
 
   /// The same of a column by its name.
   func fieldValue(_ value: SQLiteValue, of column: String) -> FieldValue {
-    transport.fieldValue(value, isCompared: isCompared(column))
+    transport.fieldValue(value, isWhole: isCompared(column))
   }
 
   /// Whether a column is of a key: see ``comparesValues``.

@@ -199,13 +199,15 @@ struct LoadedRow {
     needsWrite = true
   }
 
-  /// The state as it is to be kept: a row that is in no table has its large BLOBs with it.
+  /// The state as it is to be kept: a row that is in no table has its large BLOBs with it, and so has a deleted one of which
+  /// not everything is sent.
   func stateToKeep(in table: RecordTable, on connection: SQLiteConnection) -> RecordState {
-    guard state.placement != .inTable || !state.endedLives.isEmpty,
+    let isInTable = state.placement == .inTable && !(state.isDeleted && state.isDirty)
+    guard !isInTable || !state.endedLives.isEmpty,
       let staging = AssetStaging(table, connection)
     else { return state }
     var kept = state
-    if state.placement != .inTable { kept.row = kept.row.map { staging.inlined($0, of: self) } }
+    if !isInTable { kept.row = kept.row.map { staging.inlined($0, of: self) } }
     kept.endedLives = kept.endedLives.map { staging.inlined($0, of: self) }
     return kept
   }

@@ -10,7 +10,7 @@ extension SyncTransaction {
       tables: tables.captured,
       encoding: { [tables] captured in
         let table = tables.place(ofID: captured.id).map { tables[$0] }
-        return { table?.fieldValue($1, at: $0) ?? .null }
+        return { table?.fieldValue($1, at: $0, isGone: $2) ?? .null }
       }
     )
   }

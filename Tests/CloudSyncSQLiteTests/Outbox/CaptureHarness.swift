@@ -60,7 +60,9 @@ final class CaptureHarness {
 
   func reader(_ tables: [CapturedTable]? = nil) -> CapturedEditReader {
     let tables = CapturedEditReader.Tables(tables ?? self.tables)
-    return CapturedEditReader(connection: connection, tables: tables) { _ in { Self.field($1) } }
+    return CapturedEditReader(connection: connection, tables: tables) { _ in
+      { _, value, _ in Self.field(value) }
+    }
   }
 
   /// Reads all edits, and replays them over the copy.

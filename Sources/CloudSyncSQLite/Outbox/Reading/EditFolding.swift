@@ -10,8 +10,8 @@ import CloudSyncSQLiteSupport
 /// What a row held when it was deleted is captured of kept columns alone. Where edits win all are kept: a
 /// deletion ends nothing then, so that edits before it are told one by one. Else they go with it.
 struct EditFolding {
-  /// How a value of the writable column at a place travels.
-  typealias Encoding = (_ place: Int, SQLiteValue) -> FieldValue
+  /// How a value of the writable column at a place travels; whole where the table does not have it any more.
+  typealias Encoding = (_ place: Int, SQLiteValue, _ isGone: Bool) -> FieldValue
 
   /// A writable column.
   private struct Column {
@@ -69,7 +69,7 @@ struct EditFolding {
     guard let last = edits.last else { return [] }
     let isAllKept = columns.allSatisfy { $0.kept != nil }
     let before = isAllKept ? edits.dropLast().flatMap { captured($0) } : birth(in: edits)
-    return before + [.deleted(keptColumns(last.former), at: last.time)]
+    return before + [.deleted(keptColumns(last.former, areGone: true), at: last.time)]
   }
 
   /// That a row was there before it was deleted: whether its engine has looked in between is chance, and its deletion
@@ -82,7 +82,7 @@ struct EditFolding {
   private func captured(_ edit: CapturedEdit) -> [RowEdit] {
     switch edit.change {
     case .inserted: return [.inserted(keptColumns(edit.values), at: edit.time)]
-    case .deleted: return [.deleted(keptColumns(edit.former), at: edit.time)]
+    case .deleted: return [.deleted(keptColumns(edit.former, areGone: true), at: edit.time)]
     case .replaced, .mismatched, .impending: return []
     case .updated(let bits):
       let edits = keptColumns(edit.values, before: edit.former) { column in
@@ -99,14 +99,15 @@ struct EditFolding {
   private func keptColumns(
     _ values: [SQLiteValue],
     before former: [SQLiteValue] = [],
+    areGone: Bool = false,
     where isMeant: (Column) -> Bool = { _ in true }
   ) -> [ColumnEdit] {
     columns.compactMap { column in
       guard let place = column.kept, place < values.count, isMeant(column) else { return nil }
       return ColumnEdit(
         name: column.name,
-        value: encode(column.place, values[place]),
-        former: place < former.count ? encode(column.place, former[place]) : nil
+        value: encode(column.place, values[place], areGone),
+        former: place < former.count ? encode(column.place, former[place], false) : nil
       )
     }
   }
@@ -124,8 +125,8 @@ struct EditFolding {
         let formers = before.lazy.compactMap { place.flatMap($0.formerValue) }
         return ColumnEdit(
           name: column.name,
-          value: encode(column.place, place.flatMap(insertion.newValue) ?? value),
-          former: formers.first.map { encode(column.place, $0) }
+          value: encode(column.place, place.flatMap(insertion.newValue) ?? value, false),
+          former: formers.first.map { encode(column.place, $0, false) }
         )
       }
     return .inserted(edits, at: insertion.time)
@@ -157,7 +158,7 @@ struct EditFolding {
         let last = updates.last(where: { $0.bits.contains(number) })?.edit
       else { continue }
       guard let place = column.kept else {
-        let edit = ColumnEdit(name: column.name, value: encode(column.place, value))
+        let edit = ColumnEdit(name: column.name, value: encode(column.place, value, false))
         let made = updates.last {
           $0.bits.contains(number) && !$0.edit.cascadedColumns.contains(column.name)
         }
@@ -170,8 +171,9 @@ struct EditFolding {
         guard let new = edit.newValue(at: place) ?? (edit.time == last.time ? value : nil) else {
           continue
         }
-        let former = edit.formerValue(at: place).map { encode(column.place, $0) }
-        add(ColumnEdit(name: column.name, value: encode(column.place, new), former: former), edit)
+        let former = edit.formerValue(at: place).map { encode(column.place, $0, false) }
+        let value = encode(column.place, new, false)
+        add(ColumnEdit(name: column.name, value: value, former: former), edit)
       }
     }
     let made = byTime.map { (order: $0.key, edit: RowEdit.updated($0.value, at: $0.key)) }
