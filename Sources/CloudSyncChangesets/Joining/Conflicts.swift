@@ -23,6 +23,8 @@ struct Conflicts {
     let heads = try work.branchHeads.heads(ofBranch: isOfAllBranches ? nil : branch).map(\.seq)
     let position = try work.heads.position().seq
     let commits = try work.log.ancestors(of: heads + [position].compactMap(\.self))
+    // Rows that are behind a merge, as uncommitted edits keep them, hold what it has lost, and not again.
+    let joined = try work.log.ancestors(of: [position].compactMap(\.self))
     let merges = try work.connection.rows(
       """
       SELECT seq FROM changesets_log
@@ -40,7 +42,7 @@ struct Conflicts {
         if try DecidedEdits(log: work.log).isRestored(merge: row.id, number, within: commits) {
           continue
         }
-        if try isBack(conflict: conflict) { continue }
+        if joined.contains(seq), try isBack(conflict: conflict) { continue }
         conflicts.append(ChangesetConflict(conflict, merge: row.id, number: number))
       }
     }

@@ -95,8 +95,8 @@ enum HistoryJoining {
     try HistoryMoving.tell(target, of: repository)
     if try repository.status().isClean == false, try repository.hasNewerHead() {
       target.console.line(
-        "its rows stay where they are, since some are not committed; commit or discard them, then “cloudsync"
-          + " history pull \(target.path)”"
+        "its rows stay where they are, since some are not committed: discard them, then “cloudsync history pull"
+          + " \(target.path)”, or commit them, then “cloudsync history merge \(target.path)”"
       )
     }
   }

@@ -56,6 +56,27 @@ import Testing
     #expect(try one.repository.log(LogQuery(isOfAllBranches: true)).count == 4)
   }
 
+  @Test func aMergeTellsWhatItHasLostWhileUncommittedEditsKeepTheRows() throws {
+    let (one, _) = try Self.pair()
+    try one.repository.createBranch("idea")
+    try one.commit("UPDATE people SET score = 111 WHERE id = 'a'")
+    try one.repository.switchBranch("idea")
+    one.pass(seconds: 60)
+    try one.commit("UPDATE people SET score = 222 WHERE id = 'a'")
+    try one.repository.switchBranch("main")
+    try one.database.execute("UPDATE people SET name = 'Bea' WHERE id = 'b'")
+    try one.repository.merge("idea")
+    #expect(try one.repository.conflicts().count == 1)
+
+    // Once they are committed there is another head, with which it is merged.
+    try one.commit("SELECT 1")
+    #expect(try one.repository.conflicts().count == 1)
+    try one.repository.mergeAll()
+    try one.repository.pull()
+    #expect(try one.repository.conflicts().count == 1)
+    #expect(try one.rows("SELECT name, score FROM people") == ["'Ada', 222", "'Bea', 5"])
+  }
+
   @Test func anEditWinsOverADeletionUnlessSettledOtherwise() throws {
     for policy in [DeletePolicy.editWins, .deleteWins] {
       let (one, other) = try Self.pair(
