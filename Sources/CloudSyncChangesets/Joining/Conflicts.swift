@@ -23,8 +23,10 @@ struct Conflicts {
     let heads = try work.branchHeads.heads(ofBranch: isOfAllBranches ? nil : branch).map(\.seq)
     let position = try work.heads.position().seq
     let commits = try work.log.ancestors(of: heads + [position].compactMap(\.self))
-    // Rows that are behind a merge, as uncommitted edits keep them, hold what it has lost, and not again.
-    let joined = try work.log.ancestors(of: [position].compactMap(\.self))
+    // Rows that uncommitted edits keep behind a merge hold what it has lost, and not again.
+    let joined =
+      try work.uncommitted.hasChanges()
+      ? work.log.ancestors(of: [position].compactMap(\.self)) : commits
     let merges = try work.connection.rows(
       """
       SELECT seq FROM changesets_log

@@ -70,7 +70,6 @@ import Testing
 
     // Once they are committed there is another head, with which it is merged.
     try one.commit("SELECT 1")
-    #expect(try one.repository.conflicts().count == 1)
     try one.repository.mergeAll()
     try one.repository.pull()
     #expect(try one.repository.conflicts().count == 1)
