@@ -138,6 +138,8 @@ struct HistorySimulationTests {
         (30524, "default"), (30652, "default"),
         // All of the main branch was before the commit that the history was squashed to, and new copies had no rows there.
         (52_000_351, "default"),
+        // A copy that stood before a merge, with nothing uncommitted, listed what the others had back.
+        (6023, "default"),
       ]
     )
   )
