@@ -130,13 +130,13 @@ struct CaptureTriggers {
         event: "replace",
         at: "BEFORE INSERT",
         when: nil,
-        do: rows.flatMap { keep(found: $0) }
+        do: rows.map { keep(found: $0) }
       ),
       trigger(
         event: "displace",
         at: "BEFORE UPDATE\(filter)",
         when: nil,
-        do: rows.flatMap { keep(found: $0) }
+        do: rows.map { keep(found: $0) }
       ),
     ]
   }
@@ -163,8 +163,8 @@ struct CaptureTriggers {
     ]
   }
 
-  private func keep(found search: ReplacedRowSearch) -> [String] {
-    search.sources(unless: table.isMirrored(row: table.name.quotedName)).map { keep(from: $0) }
+  private func keep(found search: ReplacedRowSearch) -> String {
+    keep(from: search.source(unless: table.isMirrored(row: table.name.quotedName)))
   }
 
   private func trigger(

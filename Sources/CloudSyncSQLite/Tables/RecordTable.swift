@@ -97,8 +97,6 @@ final class RecordTable: Sendable {
     )
     self.format = format
     var rules = RowRules(writer: writer, policy: options.merging, groups: schema.columnGroups)
-    rules.asideFields = { format.asideFields(of: $0) }
-    self.rules = rules
     filter = options.rowFilter.map { RowFilter($0, of: schema) }
     orphans = options.orphans
     countsKeys = options.givesIntegerKeys && schema.isCounted
@@ -124,6 +122,15 @@ final class RecordTable: Sendable {
     takesPlainRows = !hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }
     sendsPlainRows = !columns.contains { rules.isCounter($0) }
     let compared = schema.primaryKey + keyedColumns + schema.foreignKeys.flatMap(\.columns)
+    // A version may hold whole what goes out as an asset.
+    rules.asideFields = { [transport] version in
+      let staged = transport.assets?
+        .staged(version) { name in
+          compared.contains { $0.isSameName(as: name) }
+        }
+      return format.asideFields(of: staged ?? version)
+    }
+    self.rules = rules
     comparesValues = columns.map { name in compared.contains { $0.isSameName(as: name) } }
     foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)
     let numbers = numbers

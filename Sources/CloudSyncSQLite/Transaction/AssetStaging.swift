@@ -24,27 +24,7 @@ struct AssetStaging {
 
   /// A version whose large BLOBs and texts are assets, wherever their bytes are, but for those of keys.
   func staged(_ version: RecordVersion) -> RecordVersion {
-    var staged = version
-    for column in version.columns {
-      guard let asset = asset(of: column.value), !table.isCompared(column.name) else { continue }
-      staged.set(VersionedColumn(name: column.name, value: asset, time: column.time))
-    }
-    return staged
-  }
-
-  private func asset(of value: FieldValue) -> FieldValue? {
-    switch value {
-    case .data(let data) where data.count > assets.options.threshold:
-      .asset(assets.asset(of: Array(data)))
-    // Most texts are short, and are not copied.
-    case .string(let text) where text.utf8.count <= assets.options.countedTextThreshold: nil
-    case .string, .list:
-      value.textBytes.flatMap { bytes in
-        bytes.count > assets.options.countedTextThreshold
-          ? .textAsset(assets.asset(of: bytes)) : nil
-      }
-    default: nil
-    }
+    assets.staged(version, isCompared: table.isCompared)
   }
 
   /// Writes the files of a record's assets.
@@ -110,5 +90,31 @@ struct AssetStaging {
       inlined.set(VersionedColumn(name: column.name, value: value, time: column.time))
     }
     return inlined
+  }
+}
+
+extension AssetFolder {
+  /// A version whose large BLOBs and texts are assets, but for those of columns that are compared.
+  func staged(_ version: RecordVersion, isCompared: (String) -> Bool) -> RecordVersion {
+    var staged = version
+    for column in version.columns {
+      guard let asset = asset(of: column.value), !isCompared(column.name) else { continue }
+      staged.set(VersionedColumn(name: column.name, value: asset, time: column.time))
+    }
+    return staged
+  }
+
+  private func asset(of value: FieldValue) -> FieldValue? {
+    switch value {
+    case .data(let data) where data.count > options.threshold:
+      .asset(asset(of: Array(data)))
+    // Most texts are short, and are not copied.
+    case .string(let text) where text.utf8.count <= options.countedTextThreshold: nil
+    case .string, .list:
+      value.textBytes.flatMap { bytes in
+        bytes.count > options.countedTextThreshold ? .textAsset(asset(of: bytes)) : nil
+      }
+    default: nil
+    }
   }
 }

@@ -20,7 +20,7 @@ package struct CandidateRow: Sendable {
   }
 
   /// That SQL cannot compare one of its values as the column does; nil if it can whatever they are.
-  package var isForeign: String? {
+  private var isForeign: String? {
     let hasText = columns.contains { $0.column.affinity == .text }
     let conditions = columns.compactMap { column, value -> String? in
       if table.keepsValues(in: column) {

@@ -44,4 +44,29 @@ struct DeletedAssetTests {
       #expect(try bench.unclean(device) == [])
     }
   }
+
+  @Test("A row that is made anew without one has none")
+  func remade() throws {
+    let folder = try TestFolder("remade")
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
+    func device(_ name: String) throws -> SyncHarness.Device {
+      var options = SyncEngineOptions()
+      options.assets = AssetOptions(folder: "\(folder.path)/\(name)", threshold: 1_000)
+      options.defaultTable.merging.deletes = .editWins
+      return try bench.device(name, Self.schema, tables: ["photos"], options: options)
+    }
+    let mac = try device("mac")
+    let phone = try device("phone")
+    try phone.execute("INSERT INTO photos VALUES('a', 'first', zeroblob(60000))")
+    try bench.sync(phone, mac)
+    try phone.execute("UPDATE photos SET title = 'edited'; DELETE FROM photos", at: 5_000_000)
+    try bench.sync(phone)
+    try phone.execute("INSERT INTO photos(id, title) VALUES('a', 'again')", at: 6_000_000)
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT id, title, length(large) FROM photos")
+      #expect(rows == ["'a'|'again'|NULL"], "\(device.name)")
+    }
+  }
 }

@@ -8,14 +8,14 @@ struct LateTriggerTests {
   private static let schema = "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, n INT, t TEXT)"
   private static let rows = "SELECT * FROM notes ORDER BY id"
   private static let triggers = """
-    SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'notes' ORDER BY rowid
+    SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'notes' COLLATE NOCASE ORDER BY rowid
     """
 
   @Test(
     "One that lets edits go by hides none",
     arguments: [
       "AFTER UPDATE ON notes WHEN new.n > 5 BEGIN SELECT RAISE(IGNORE); END",
-      "AFTER INSERT ON notes BEGIN SELECT RAISE(IGNORE); END",
+      "AFTER INSERT ON NOTES BEGIN SELECT RAISE(IGNORE); END",
       "AFTER DELETE ON notes BEGIN SELECT RAISE(IGNORE); END",
       "AFTER UPDATE ON notes WHEN new.n > 5 BEGIN SELECT RAISE(FAIL, 'over the limit'); END",
     ]

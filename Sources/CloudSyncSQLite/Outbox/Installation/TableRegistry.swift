@@ -89,8 +89,9 @@ struct TableRegistry {
         SELECT name, tbl_name, sql, own.rowid > coalesce(last, 0)
         FROM main.sqlite_schema AS own LEFT JOIN (
           SELECT tbl_name AS name_of_table, max(rowid) AS last FROM main.sqlite_schema
-          WHERE type = 'trigger' AND lower(substr(name, 1, 10)) <> 'cloudsync_' GROUP BY tbl_name
-        ) ON tbl_name = name_of_table WHERE type = 'trigger' AND substr(name, 1, ?2) = ?1
+          WHERE type = 'trigger' AND lower(substr(name, 1, 10)) <> 'cloudsync_'
+          GROUP BY tbl_name COLLATE NOCASE
+        ) ON tbl_name = name_of_table COLLATE NOCASE WHERE type = 'trigger' AND substr(name, 1, ?2) = ?1
         """
       )
       .bind(CaptureTrigger.prefix, at: 1).bind(Int64(CaptureTrigger.prefix.utf8.count), at: 2)

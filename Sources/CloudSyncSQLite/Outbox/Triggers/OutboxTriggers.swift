@@ -246,11 +246,11 @@ struct OutboxTriggers {
     var triggers: [CaptureTrigger] = []
     let ofSameKey = table.keptColumns.isEmpty ? [] : [sameKeyNote]
     if !searches.isEmpty || !ofSameKey.isEmpty {
-      let notes = ofSameKey + searches.flatMap { self.notes($0, but: "new") }
+      let notes = ofSameKey + searches.map { note($0, but: "new") }
       triggers.append(trigger("replace", at: "BEFORE INSERT", named: "new", when: nil, body: notes))
     }
     if !searches.isEmpty {
-      let notes = searches.flatMap { self.notes($0, but: "old") }
+      let notes = searches.map { note($0, but: "old") }
       let columns = searches.map(\.watchedColumns)
       let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
       let filter = columns.contains { $0 == nil } ? "" : " OF \(names(list))"
@@ -293,7 +293,7 @@ struct OutboxTriggers {
     ]
   }
 
-  private func notes(_ search: ReplacedRowSearch, but row: String) -> [String] {
+  private func note(_ search: ReplacedRowSearch, but row: String) -> String {
     let name = table.name.quotedName
     var isSame = table.isSameKey(name, as: row)
     // Before an insertion SQLite says -1 of a number that it has still to choose (https://sqlite.org/lang_createtrigger.html
@@ -301,8 +301,7 @@ struct OutboxTriggers {
     if row == "new", table.schema.hasIntegerKey, let key = table.key.first {
       isSame += " AND new.\(key.name.quotedName) <> -1"
     }
-    return search.sources(unless: isSame)
-      .map { entry(of: name, change: replacement, from: $0) }
+    return entry(of: name, change: replacement, from: search.source(unless: isSame))
   }
 
   /// That a row may be about to be replaced.

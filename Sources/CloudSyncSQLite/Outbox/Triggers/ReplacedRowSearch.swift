@@ -32,36 +32,31 @@ package struct ReplacedRowSearch {
       + schema.writableColumns.map(\.name).filter { !search.columns.contains($0) }
   }
 
-  /// Where such rows are looked for, each from FROM on.
+  /// Where such a row is looked for, from FROM on.
   ///
-  /// They may be more than the one that is written over, which nobody is told of: whether the new row is one of those that
-  /// a partial index is for is not asked, and what an expression is of a row with a value of another type than its
-  /// column's is not compared.
+  /// It may be one that is not written over, which nobody is told of: where only columns are compared, whether the new row
+  /// is one of those that a partial index is for is not asked. An expression is computed for those only: of others it may fail.
   ///
   /// - Parameter condition: Which rows are not meant, as SQL on the table's own name.
   /// - Returns: The SQL.
-  package func sources(unless condition: String) -> [String] {
+  package func source(unless condition: String) -> String {
     let row = CandidateRow(
       of: schema,
       values: candidateColumns.map { ($0, value(of: $0)) }
     )
-    func source(_ terms: [String], if more: String?) -> String {
-      let conditions =
-        terms + [search.predicate.map { "(\($0))" }, "NOT (\(condition))", more].compactMap { $0 }
-      return "FROM \(schema.name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
-    }
     let terms = search.terms.map { term in
       let collation = term.collation.map { " COLLATE \($0.quotedName)" } ?? ""
       let column = term.column.flatMap { schema.column(named: $0) }
       // What a computed column is made of has to be named for an update.
       let isStored = column?.isGenerated == false
-      let wanted = column.flatMap { isStored ? value(of: $0.name) : nil } ?? row.query(term.sql)
+      let wanted =
+        column.flatMap { isStored ? value(of: $0.name) : nil }
+        ?? row.query(term.sql, if: search.predicate)
       return "\(term.sql)\(collation) = \(wanted)"
     }
-    let first = source(terms, if: nil) + " LIMIT 1"
-    let plain = zip(search.terms, terms).filter { $0.0.column != nil }.map(\.1)
-    guard plain.count < terms.count, let isForeign = row.isForeign else { return [first] }
-    return [first, source(plain, if: isForeign)]
+    let conditions =
+      terms + [search.predicate.map { "(\($0))" }, "NOT (\(condition))"].compactMap { $0 }
+    return "FROM \(schema.name.quotedName) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1"
   }
 
   /// What the new row is going to hold: `OR REPLACE` gives columns that must not be NULL their defaults.
