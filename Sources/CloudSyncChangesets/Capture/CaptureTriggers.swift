@@ -126,12 +126,7 @@ struct CaptureTriggers {
     let list = Set(columns.flatMap { $0 ?? [] }).sortedByBytes()
     let filter = columns.contains { $0 == nil } ? "" : " OF \(names(columns: list))"
     return [
-      trigger(
-        event: "replace",
-        at: "BEFORE INSERT",
-        when: nil,
-        do: rows.map { keep(found: $0) }
-      ),
+      trigger(event: "replace", at: "BEFORE INSERT", when: nil, do: rows.map { keep(found: $0) }),
       trigger(
         event: "displace",
         at: "BEFORE UPDATE\(filter)",

@@ -6,7 +6,6 @@ extension UniqueKeySearch {
   ///
   /// The candidate is the SQL of the row's value for every writable column.
   package func sql(in table: TableSchema, candidate: [String], ownKey: String) -> String {
-    let name = table.name.quotedName
     let values = zip(candidate, table.writableColumns).map { (column: $1.name, value: $0) }
     let isStored = columns.allSatisfy { column in values.contains { $0.column == column } }
     // What a computed column is made of may be any of the others.
@@ -14,14 +13,11 @@ extension UniqueKeySearch {
       of: table,
       values: isStored ? values.filter { columns.contains($0.column) } : values
     )
-    let conditions =
-      terms.map { term in
-        let collation = term.collation.map { " COLLATE \($0.quotedName)" } ?? ""
-        let own = predicate == nil ? values.first { $0.column == term.column }?.value : nil
-        return "\(term.sql)\(collation) = \(own ?? row.query(term.sql, if: predicate))"
-      } + (predicate.map { ["(\($0))"] } ?? []) + ["NOT (\(ownKey))"]
+    let condition = condition(unless: ownKey) { term in
+      let own = predicate == nil ? values.first { $0.column == term.column }?.value : nil
+      return own ?? row.query(term.sql, if: predicate)
+    }
     let key = table.primaryKey.map(\.quotedName).joined(separator: ", ")
-    return
-      "SELECT \(key) FROM \(name) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(key)"
+    return "SELECT \(key) FROM \(table.name.quotedName) WHERE \(condition) ORDER BY \(key)"
   }
 }

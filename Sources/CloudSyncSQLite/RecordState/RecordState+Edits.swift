@@ -138,16 +138,16 @@ extension RecordState {
   /// When the edit is heard of, the table has the new value already: so what the cloud has is told too, if it is
   /// the same version.
   private mutating func recall(_ value: FieldValue, of name: String, in row: inout RecordVersion) {
+    guard let own = row[name] else { return }
+    let isInCloud = known?.clock.time(of: name) == own.time
     // What the cloud has need not be kept here, a large value in a file least of all.
-    let isInCloud = known.map { $0.clock.time(of: name) == row[name]?.time } ?? false
-    if !isInCloud || row.value(of: name).map({ !ValueContent.areEqual($0, value) }) ?? true {
-      row.recall(value, of: name)
-    }
+    let value = isInCloud && ValueContent.areEqual(own.value, value) ? own.value : value
+    row.recall(value, of: name)
     guard var record = known, let place = record.values.place(of: name),
-      record.values[place].time == row[name]?.time,
+      record.values[place].time == own.time,
       !record.differing.contains(where: { UTF8Bytes.equal($0, name) })
     else { return }
-    record.values[place].value = row.value(of: name) ?? value
+    record.values[place].value = value
     cloud = .present(record)
   }
 

@@ -122,16 +122,14 @@ final class RecordTable: Sendable {
     takesPlainRows = !hasTriggersOfTheApp && !schema.primaryKey.contains { others.contains($0) }
     sendsPlainRows = !columns.contains { rules.isCounter($0) }
     let compared = schema.primaryKey + keyedColumns + schema.foreignKeys.flatMap(\.columns)
+    let isCompared = { @Sendable (name: String) in compared.contains { $0.isSameName(as: name) } }
     // A version may hold whole what goes out as an asset.
     rules.asideFields = { [transport] version in
-      let staged = transport.assets?
-        .staged(version) { name in
-          compared.contains { $0.isSameName(as: name) }
-        }
+      let staged = transport.assets?.staged(version, isCompared: isCompared)
       return format.asideFields(of: staged ?? version)
     }
     self.rules = rules
-    comparesValues = columns.map { name in compared.contains { $0.isSameName(as: name) } }
+    comparesValues = columns.map(isCompared)
     foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)
     let numbers = numbers
     columnNumbers = columns.map { Int64(numbers.number(of: $0) ?? -1) }

@@ -105,7 +105,7 @@ private struct SchemaReader {
       sql: sql,
       dependentSQL: try declarations(ofType: ["index", "trigger"], table: object.name),
       foreignlyCollatedKey: try keyIndex.map { (index) throws(SQLiteError) in
-        try foreignlyCollated(columnsOf: index, table: object.name)
+        try foreignlyCollated(columnsOf: index, among: columns)
       } ?? []
     )
   }
@@ -113,16 +113,14 @@ private struct SchemaReader {
   /// The columns of an index that it compares otherwise than the table does.
   private func foreignlyCollated(
     columnsOf index: String,
-    table: String
+    among columns: [TableSchema.Column]
   ) throws(SQLiteError) -> [String] {
-    let (columns, collations) = try columns(ofIndex: index)
-    var found: [String] = []
-    for (column, collation) in zip(columns, collations) {
-      guard let column else { continue }
-      let own = try connection.collation(ofColumn: column, in: table)
-      if !own.isSameName(as: collation) { found.append(column) }
-    }
-    return found
+    let (names, collations) = try self.columns(ofIndex: index)
+    return zip(names, collations)
+      .compactMap { name, collation in
+        let own = columns.first { $0.name == name }.map { $0.collation ?? "BINARY" }
+        return own?.isSameName(as: collation) == false ? name : nil
+      }
   }
 
   private func declarations(

@@ -4,8 +4,10 @@ import CloudSyncSQLiteSupport
 package struct UniqueKeySearch: Sendable {
   /// The columns that the key looks at, in the table's order.
   package let columns: [String]
+  package typealias Term = (sql: String, collation: String?, column: String?)
+
   /// What is compared, as SQL, with its collation, nil for the column's own, and with the column; nil for an expression.
-  package let terms: [(sql: String, collation: String?, column: String?)]
+  package let terms: [Term]
   /// Which rows the key is for, as SQL; nil for all.
   package let predicate: String?
 
@@ -42,5 +44,20 @@ package struct UniqueKeySearch: Sendable {
     columns = table.primaryKey
     terms = columns.map { ($0.quotedName, nil, $0) }
     predicate = nil
+  }
+
+  /// Whether a row of the table is one that a row would be written over, as SQL.
+  ///
+  /// - Parameters:
+  ///   - isOwn: Which row is not meant, as SQL.
+  ///   - wanted: What a term is of the row that is to be stored, as SQL.
+  /// - Returns: The SQL.
+  package func condition(unless isOwn: String, wanted: (Term) -> String) -> String {
+    let isSame = terms.map { term in
+      let collation = term.collation.map { " COLLATE \($0.quotedName)" } ?? ""
+      return "\(term.sql)\(collation) = \(wanted(term))"
+    }
+    return (isSame + [predicate.map { "(\($0))" }, "NOT (\(isOwn))"].compactMap { $0 })
+      .joined(separator: " AND ")
   }
 }

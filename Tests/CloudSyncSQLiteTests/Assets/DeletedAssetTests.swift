@@ -9,6 +9,19 @@ struct DeletedAssetTests {
     CREATE TABLE photos(id TEXT PRIMARY KEY NOT NULL, title TEXT, large BLOB)
     """
 
+  private func pair(
+    _ folder: TestFolder
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
+    func device(_ name: String) throws -> SyncHarness.Device {
+      var options = SyncEngineOptions()
+      options.assets = AssetOptions(folder: "\(folder.path)/\(name)", threshold: 1_000)
+      options.defaultTable.merging.deletes = .editWins
+      return try bench.device(name, Self.schema, tables: ["photos"], options: options)
+    }
+    return (bench, try device("mac"), try device("phone"))
+  }
+
   @Test(
     "What was stored before a deletion comes back with the row; of a life of its own nothing does",
     arguments: [
@@ -19,15 +32,7 @@ struct DeletedAssetTests {
   )
   func deleted(edit: (sql: String, rows: [String]), isSentLast: Bool) throws {
     let folder = try TestFolder("deleted")
-    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
-    func device(_ name: String) throws -> SyncHarness.Device {
-      var options = SyncEngineOptions()
-      options.assets = AssetOptions(folder: "\(folder.path)/\(name)", threshold: 1_000)
-      options.defaultTable.merging.deletes = .editWins
-      return try bench.device(name, Self.schema, tables: ["photos"], options: options)
-    }
-    let mac = try device("mac")
-    let phone = try device("phone")
+    let (bench, mac, phone) = try pair(folder)
     try mac.execute("INSERT INTO photos VALUES('a', 'first', zeroblob(10))")
     try bench.sync(mac, phone)
 
@@ -48,15 +53,7 @@ struct DeletedAssetTests {
   @Test("A row that is made anew without one has none")
   func remade() throws {
     let folder = try TestFolder("remade")
-    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
-    func device(_ name: String) throws -> SyncHarness.Device {
-      var options = SyncEngineOptions()
-      options.assets = AssetOptions(folder: "\(folder.path)/\(name)", threshold: 1_000)
-      options.defaultTable.merging.deletes = .editWins
-      return try bench.device(name, Self.schema, tables: ["photos"], options: options)
-    }
-    let mac = try device("mac")
-    let phone = try device("phone")
+    let (bench, mac, phone) = try pair(folder)
     try phone.execute("INSERT INTO photos VALUES('a', 'first', zeroblob(60000))")
     try bench.sync(phone, mac)
     try phone.execute("UPDATE photos SET title = 'edited'; DELETE FROM photos", at: 5_000_000)

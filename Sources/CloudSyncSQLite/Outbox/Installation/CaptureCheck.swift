@@ -82,11 +82,10 @@ struct CaptureCheck {
     installed: [String: TableRegistry.InstalledTrigger]
   ) -> CaptureFinding {
     // A table that is renamed takes its triggers along.
-    let isComplete = former.triggers.keys.allSatisfy {
-      installed[$0]?.table.isSameName(as: table.name) == true
+    let isComplete = former.triggers.keys.allSatisfy { name in
+      installed[name].map { $0.isFirst && $0.table.isSameName(as: table.name) } ?? false
     }
-    let isFirst = former.triggers.keys.allSatisfy { installed[$0]?.isFirst == true }
-    if former.triggers.isEmpty || !isComplete || !isFirst { return .rebuilt }
+    if former.triggers.isEmpty || !isComplete { return .rebuilt }
     let columns = table.writableColumns.map(\.name)
     let watched = watchedColumns(of: former)
     let added = columns.filter { !watched.contains($0) }

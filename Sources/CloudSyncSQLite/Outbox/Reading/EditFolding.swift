@@ -106,10 +106,14 @@ struct EditFolding {
       guard let place = column.kept, place < values.count, isMeant(column) else { return nil }
       return ColumnEdit(
         name: column.name,
-        value: encode(column.place, values[place], areGone),
-        former: place < former.count ? encode(column.place, former[place], false) : nil
+        value: field(of: column, values[place], isGone: areGone),
+        former: place < former.count ? field(of: column, former[place]) : nil
       )
     }
+  }
+
+  private func field(of column: Column, _ value: SQLiteValue, isGone: Bool = false) -> FieldValue {
+    encode(column.place, value, isGone)
   }
 
   private func inserted(
@@ -125,8 +129,8 @@ struct EditFolding {
         let formers = before.lazy.compactMap { place.flatMap($0.formerValue) }
         return ColumnEdit(
           name: column.name,
-          value: encode(column.place, place.flatMap(insertion.newValue) ?? value, false),
-          former: formers.first.map { encode(column.place, $0, false) }
+          value: field(of: column, place.flatMap(insertion.newValue) ?? value),
+          former: formers.first.map { field(of: column, $0) }
         )
       }
     return .inserted(edits, at: insertion.time)
@@ -158,7 +162,7 @@ struct EditFolding {
         let last = updates.last(where: { $0.bits.contains(number) })?.edit
       else { continue }
       guard let place = column.kept else {
-        let edit = ColumnEdit(name: column.name, value: encode(column.place, value, false))
+        let edit = ColumnEdit(name: column.name, value: field(of: column, value))
         let made = updates.last {
           $0.bits.contains(number) && !$0.edit.cascadedColumns.contains(column.name)
         }
@@ -171,9 +175,8 @@ struct EditFolding {
         guard let new = edit.newValue(at: place) ?? (edit.time == last.time ? value : nil) else {
           continue
         }
-        let former = edit.formerValue(at: place).map { encode(column.place, $0, false) }
-        let value = encode(column.place, new, false)
-        add(ColumnEdit(name: column.name, value: value, former: former), edit)
+        let former = edit.formerValue(at: place).map { field(of: column, $0) }
+        add(ColumnEdit(name: column.name, value: field(of: column, new), former: former), edit)
       }
     }
     let made = byTime.map { (order: $0.key, edit: RowEdit.updated($0.value, at: $0.key)) }

@@ -40,23 +40,15 @@ package struct ReplacedRowSearch {
   /// - Parameter condition: Which rows are not meant, as SQL on the table's own name.
   /// - Returns: The SQL.
   package func source(unless condition: String) -> String {
-    let row = CandidateRow(
-      of: schema,
-      values: candidateColumns.map { ($0, value(of: $0)) }
-    )
-    let terms = search.terms.map { term in
-      let collation = term.collation.map { " COLLATE \($0.quotedName)" } ?? ""
-      let column = term.column.flatMap { schema.column(named: $0) }
+    let row = CandidateRow(of: schema, values: candidateColumns.map { ($0, value(of: $0)) })
+    let condition = search.condition(unless: condition) { term in
       // What a computed column is made of has to be named for an update.
-      let isStored = column?.isGenerated == false
-      let wanted =
-        column.flatMap { isStored ? value(of: $0.name) : nil }
-        ?? row.query(term.sql, if: search.predicate)
-      return "\(term.sql)\(collation) = \(wanted)"
+      guard let name = term.column, schema.column(named: name)?.isGenerated == false else {
+        return row.query(term.sql, if: search.predicate)
+      }
+      return value(of: name)
     }
-    let conditions =
-      terms + [search.predicate.map { "(\($0))" }, "NOT (\(condition))"].compactMap { $0 }
-    return "FROM \(schema.name.quotedName) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1"
+    return "FROM \(schema.name.quotedName) WHERE \(condition) LIMIT 1"
   }
 
   /// What the new row is going to hold: `OR REPLACE` gives columns that must not be NULL their defaults.
