@@ -354,6 +354,8 @@ struct SimulationTests {
         5152,
         // What had gone into two rows made one of them and of another that had the key of one since: in no table.
         60_309,
+        // The checker did not know that a row had been deleted, and had come back, before it got its key.
+        81_691,
         // The simulated app read a view that its last migration had taken along.
         60_148, 70_319,
         // The checker took what an engine for fewer tables puts back for what a filter holds back.

@@ -17,8 +17,8 @@ struct Intake {
   private let found = Findings()
 
   private final class Findings {
-    /// Whether a commit was new that this copy should have made.
-    var hasOwnName = false
+    /// The number of the first new commit that this copy should have made.
+    var ownName: Int64?
     /// Those that have waited, and are in no record that is being taken.
     var waited: Set<ChangesetID> = []
     /// How many of them are in one, and no snapshot stands for them.
@@ -55,7 +55,7 @@ struct Intake {
       // What the index lacks is searched one by one.
       try work.log.index(unlessFewerThan: 50)
     }
-    if found.hasOwnName { try ReplicaName(work: work).change() }
+    if let first = found.ownName { try ReplicaName(work: work).change(at: first) }
     try frames.keep()
     for tag in pack.tags {
       try Tags(connection: work.connection).take(entry: tag, isRemote: true)
@@ -125,7 +125,7 @@ struct Intake {
     if let replica, row.kind == .edit, commit.header.originals.isEmpty,
       commit.header.replica.hasSameBytes(as: replica)
     {
-      found.hasOwnName = true
+      found.ownName = min(found.ownName ?? row.seq, row.seq)
     }
     try work.heads.replace(by: row, after: parents)
     try RebasedCommits(connection: work.connection).note(row: row, header: commit.header)

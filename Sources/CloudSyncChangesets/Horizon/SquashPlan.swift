@@ -36,7 +36,11 @@ struct SquashPlan {
           [$0.reached, $0.horizon].contains { $0.map { !$0.precedes(known.place) } ?? false }
         }
         .map(\.replica)
-      let missing = last.keys.filter { !done.contains($0) }.sorted { $0.precedesByBytes($1) }
+      var missing: [String] = []
+      for name in last.keys.sortedByBytes() where !done.contains(name) {
+        let names = try done + [work.replica()]
+        if try !isGivenUp(name, by: names, table) { missing.append(name) }
+      }
       return missing.isEmpty ? .finish(row) : .wait(row, replicas: missing)
     }
     guard let head = try work.heads.position().seq,
@@ -52,22 +56,47 @@ struct SquashPlan {
     return .snapshot(row)
   }
 
+  /// Whether nobody has a name any more: several copies of one file had it, and each of them that has committed under it
+  /// has taken another one and is heard of under that.
+  private func isGivenUp(
+    _ name: String,
+    by done: [String],
+    _ table: ParentTable
+  ) throws(ChangesetError) -> Bool {
+    let successors = Set(done).filter { ReplicaName.succeeds($0, name) }
+    // One copy alone may go on under the name.
+    if successors.count < 2 { return false }
+    var commits: [Int64] = []
+    for seq in try recentEdits()
+    where try work.changeset(row: work.log.row(seq)).replica == name { commits.append(seq) }
+    // A copy's commits follow each other: so many ends, so many copies.
+    var ends = Set(commits)
+    for seq in commits.reversed() where ends.contains(seq) {
+      ends.subtract(table.ancestors(of: seq))
+    }
+    return ends.count > 1 && successors.count >= ends.count
+  }
+
   /// The last commit of each other replica that was heard of lately, by its name.
   private func lastCommits() throws(ChangesetError) -> [String: Int64] {
-    let oldest = HybridTime.next(after: .zero, now: max(0, work.now - patience))
-    let numbers = try work.connection.rows(
-      "SELECT seq FROM changesets_log WHERE kind = 1 AND remote < 2 AND time >= ?1 ORDER BY seq",
-      .integer(oldest.rawValue)
-    ) { $0.integer(0) }
     let own = try work.replica()
     var last: [String: Int64] = [:]
-    for seq in numbers {
+    for seq in try recentEdits() {
       let commit = try work.changeset(row: try work.log.row(seq))
       // Who has rebased it nobody knows: it is called by the name of whoever made it first.
       guard commit.originals.isEmpty, let replica = commit.replica else { continue }
       if !replica.hasSameBytes(as: own) { last[replica] = seq }
     }
     return last
+  }
+
+  /// The edits of the time in which replicas count, in their order.
+  private func recentEdits() throws(ChangesetError) -> [Int64] {
+    let oldest = HybridTime.next(after: .zero, now: max(0, work.now - patience))
+    return try work.connection.rows(
+      "SELECT seq FROM changesets_log WHERE kind = 1 AND remote < 2 AND time >= ?1 ORDER BY seq",
+      .integer(oldest.rawValue)
+    ) { $0.integer(0) }
   }
 
   /// Throws if there may be commits that nothing is known of: they might go on from before any cut.

@@ -17,7 +17,8 @@ public struct Changeset: Sendable, Hashable, Identifiable {
   public let id: ChangesetID
   /// The commits before it: none for the first, two for a merge.
   ///
-  /// Its changes are those against the first.
+  /// The first of a merge is the one that was made on the branch of the merge. Where both or neither were, it is the one
+  /// with more changes, the same on all replicas.
   public let parents: [ChangesetID]
   /// How it came about.
   public let kind: Kind

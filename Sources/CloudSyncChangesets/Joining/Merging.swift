@@ -68,8 +68,19 @@ struct Merging {
   }
 
   /// What takes a commit back, or puts it back, against HEAD: what others had written beside it is not taken back.
-  func reversal(of row: LogRow, head: LogRow) throws(ChangesetError) -> MergePlan {
-    let parent = try work.log.id(seq: row.parent)
+  ///
+  /// - Parameters:
+  ///   - row: The commit.
+  ///   - former: The parent whose state counts as the one before it; nil for the empty database.
+  ///   - head: HEAD.
+  /// - Returns: The changes of HEAD.
+  /// - Throws: That the history is damaged, or lacks changes.
+  func reversal(
+    of row: LogRow,
+    to former: Int64?,
+    head: LogRow
+  ) throws(ChangesetError) -> MergePlan {
+    let parent = try work.log.id(seq: former)
     var beside = StateDelta()
     if let parent, !HistoryMutant.undoneWithOthers.isPresent {
       beside = try WrittenBeside(work: work, merges: merges)

@@ -1,6 +1,6 @@
 /// Finds what undo takes back and redo puts back: this replica's own commits only.
 ///
-/// What undo commits is no step, and can be redone until a step follows; what ``ChangesetRepository/revert(_:meta:)``
+/// What undo commits is no step, and can be redone until a step follows; what ``ChangesetRepository/revert(_:keeping:meta:)``
 /// commits is a step like any other.
 struct UndoSearch {
   let work: HistoryWork
@@ -30,7 +30,7 @@ struct UndoSearch {
     besides void: Set<ChangesetID> = [],
     step: (StepMark?) -> Step
   ) throws(ChangesetError) -> LogRow? {
-    let replica = try work.replica()
+    let isOwn = try ReplicaName(work: work).ownership()
     var takenBack: Set<ChangesetID> = []
     var walk = try HistoryWalk(work: work).steps(from: try work.heads.position().seq)
     while let row = try walk.next() {
@@ -40,7 +40,8 @@ struct UndoSearch {
         try SnapshotRoots(connection: work.connection).contains(seq: row.seq) == false
       else { return nil }
       let commit = try work.changeset(row: row)
-      guard commit.replica == replica, !takenBack.contains(row.id) else { continue }
+      guard let replica = commit.replica, isOwn(row.seq, replica), !takenBack.contains(row.id)
+      else { continue }
       // The rows that were there before the history are no step of anybody's.
       if ImportMark.part(of: commit.meta) != nil { return nil }
       if let reverts = commit.reverts { takenBack.insert(reverts) }

@@ -24,7 +24,7 @@ struct WrittenBeside {
     let joined = try merges(of: row, within: head)
     // What is known without a look at the whole history: most commits that are undone were never merged.
     if joined.isEmpty { return StateDelta() }
-    let changed = try work.log.commit(row).changes
+    let changed = try work.log.changes(from: try work.log.number(of: parent), to: row.seq)
     var seen = try work.log.ancestors(of: [row.seq])
     var found = StateDelta()
     for (own, other) in joined

@@ -10,7 +10,7 @@ struct RevisionSearch {
     var seq = try start(name: name)
     for _ in 0..<steps {
       guard let present = seq else { throw unknown(text: revision.description) }
-      seq = try work.log.row(present).parent
+      seq = try work.log.parentsByBranch(of: try work.log.row(present)).first
     }
     return seq
   }

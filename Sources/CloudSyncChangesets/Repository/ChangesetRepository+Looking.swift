@@ -40,7 +40,12 @@ extension ChangesetRepository {
   ) throws(ChangesetError) -> (changeset: Changeset, changes: [RowChange]) {
     try read { (work) throws(ChangesetError) in
       let row = try RevisionSearch(work: work).row(revision)
-      return (try work.changeset(row: row), try work.log.commit(row).changes.rowChanges)
+      let parent = try work.log.parentsByBranch(of: row).first
+      let changes =
+        if parent == row.parent { try work.log.commit(row).changes } else {
+          try work.log.changes(from: parent, to: row.seq)
+        }
+      return (try work.changeset(row: row), changes.rowChanges)
     }
   }
 

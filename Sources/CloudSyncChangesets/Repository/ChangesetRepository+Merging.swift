@@ -126,20 +126,27 @@ extension ChangesetRepository {
   ///
   /// What others had written beside the commit, and a merge has let give way to it, comes back.
   ///
+  /// Of a merge one side stays: that of the first of ``Changeset/parents``, if no other is named. A branch that went forward
+  /// without a merge has the commits themselves: take back each of them, the latest first.
+  ///
   /// - Parameters:
   ///   - revision: The commit to take back.
+  ///   - kept: Of a merge, the parent whose side stays.
   ///   - meta: What is said of the new commit, at most 65,536 bytes.
   /// - Returns: The new commit; nil if nothing of the old one is left.
-  /// - Throws: That HEAD is not made of such a commit, that rows are not committed, that an older commit is checked out, or
+  /// - Throws: That HEAD is not made of such a commit, that it has no such parent, that rows are not committed, that an older commit is checked out, or
   ///   ``ChangesetError/Code/historyTooShort`` where changes are needed that were removed.
   @discardableResult
   public func revert(
     _ revision: Revision,
+    keeping kept: Revision? = nil,
     meta: String = "{}"
   ) throws(ChangesetError) -> Changeset? {
     try move { (work) throws(ChangesetError) in
-      let row = try RevisionSearch(work: work).row(revision)
-      return try Reverting(work: work).revert(row: row, meta: meta)
+      let search = RevisionSearch(work: work)
+      let row = try search.row(revision)
+      let parent = try kept.map { (revision) throws(ChangesetError) in try search.row(revision) }
+      return try Reverting(work: work).revert(row: row, keeping: parent, meta: meta)
     }
   }
 

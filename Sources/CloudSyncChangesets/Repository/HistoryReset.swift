@@ -21,7 +21,7 @@ struct HistoryReset {
     try connection.run("UPDATE changesets_heads SET branch = 1, seq = NULL, is_head = 1")
     let facts: [Info.Name] = [
       .ids, .token, .zone, .account, .horizon, .seen, .reach, .pushed, .lines, .refill, .declared,
-      .squashed, .reported, .strays, .wait,
+      .squashed, .reported, .strays, .wait, .formerReplicas,
     ]
     for name in facts {
       try connection.run("DELETE FROM changesets_info WHERE name = ?1", .text(name.rawValue))

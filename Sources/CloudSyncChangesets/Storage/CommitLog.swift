@@ -103,6 +103,17 @@ struct CommitLog {
     return try row(seq).id
   }
 
+  /// A commit's parents as people count them: the first of a merge is the one that was made on the merge's own branch, if
+  /// the other was not.
+  ///
+  /// A merge is stored against the side that has changed more, which says nothing of what was merged into what.
+  func parentsByBranch(of row: LogRow) throws(ChangesetError) -> [Int64] {
+    guard let first = row.parent, let second = row.merged,
+      try self.row(first).branch != row.branch, try self.row(second).branch == row.branch
+    else { return row.parents }
+    return [second, first]
+  }
+
   func header(row: LogRow) throws(ChangesetError) -> CommitHeader {
     var parents: [ChangesetID] = []
     for parent in row.parents { parents.append(try self.row(parent).id) }

@@ -94,7 +94,7 @@ enum HistoryTables {
 /// Single facts of a history.
 struct Info {
   enum Name: String {
-    case version, replica, schema, ids, imported, cloning
+    case version, replica, formerReplicas, schema, ids, imported, cloning
     case token, shown, zone, account, horizon, seen, reach, pushed, lines, era, refill, forgets
     case session, wait, declared, squashed, reported, strays, deletions
   }

@@ -54,6 +54,7 @@ struct HistoryWork {
         try CommitReader.preamble(reader: &reader, header: &header)
       }
     }
+    if try log.parentsByBranch(of: row) != row.parents { header.parents.reverse() }
     return Changeset(id: row.id, header, isPushed: row.isRemote)
   }
 

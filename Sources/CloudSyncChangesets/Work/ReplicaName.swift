@@ -14,18 +14,58 @@ struct ReplicaName {
   /// The database's file was copied, and both go on; or it was restored, and is older than what it had sent.
   /// No commit is lost by that, but each would take the other's edits back with its own undo. A name that the
   /// app has given stays.
-  func change() throws(ChangesetError) {
+  ///
+  /// - Parameter first: The number of that commit: those of the name with smaller ones are this copy's own.
+  func change(at first: Int64) throws(ChangesetError) {
     guard work.options.replica == nil else { return }
     let name = try work.replica()
+    var writer = ByteWriter()
+    for former in try formers() + [Former(name: name, end: first)] {
+      writer.write(former.name)
+      writer.write(UInt64(former.end))
+    }
+    try work.info.set(.formerReplicas, .blob(writer.bytes))
     let random = Self.random(options: work.options)
     let base = name.utf8.count <= Self.longest ? name : "replica"
     try work.info.set(.replica, .text("\(base)-\(random.suffix(6))"))
   }
 
+  /// A name that this copy had, and the number of the first commit that somebody else has made under it.
+  private struct Former {
+    var name: String
+    var end: Int64
+  }
+
+  private func formers() throws(ChangesetError) -> [Former] {
+    guard let bytes = try work.info.bytes(name: .formerReplicas) else { return [] }
+    return try reading("the former names of this copy") { () throws(ByteFault) in
+      var reader = ByteReader(bytes)
+      var formers: [Former] = []
+      while !reader.isAtEnd {
+        formers.append(Former(name: try reader.text(), end: Int64(clamping: try reader.number())))
+      }
+      return formers
+    }
+  }
+
+  /// Tells of commits, each with its number and the name of whoever made it, whether this copy did.
+  func ownership() throws(ChangesetError) -> (Int64, String) -> Bool {
+    let (present, formers) = (try work.replica(), try formers())
+    return { seq, name in
+      name.hasSameBytes(as: present)
+        || formers.contains { seq < $0.end && name.hasSameBytes(as: $0.name) }
+    }
+  }
+
+  /// Whether somebody took a name instead of another one that several copies had.
+  static func succeeds(_ name: String, _ former: String) -> Bool {
+    name.utf8.starts(with: (former + "-").utf8)
+  }
+
   /// Whether a name is this copy's, or was before it had to take another one.
   func isOrWas(_ name: String) throws(ChangesetError) -> Bool {
     let present = try work.replica()
-    return present.hasSameBytes(as: name) || present.utf8.starts(with: (name + "-").utf8)
+    return present.hasSameBytes(as: name) || Self.succeeds(present, name)
   }
 
   /// Twelve hexadecimal digits.

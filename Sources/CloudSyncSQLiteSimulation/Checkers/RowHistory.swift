@@ -9,6 +9,8 @@ struct RowHistory {
   var edits: [(device: Int, edit: RowEdit)] = []
   /// The rows that it was before, under other keys.
   var origins: [RowID] = []
+  /// Whether somebody has deleted it under a former key, and it has come back before it got the next one.
+  var hasComeBack = false
   /// Whether only the engines know what becomes of it.
   var isUnsure = false
   /// The edits that are of another row's history, since the row has got another key: it may have to keep its former one.
@@ -18,6 +20,9 @@ struct RowHistory {
 
   var deletions: [RowEdit] { edits.map(\.edit).filter(\.isDeletion) }
   var insertions: [RowEdit] { edits.map(\.edit).filter(\.isInsertion) }
+
+  /// Whether somebody has deleted it, under whatever key; a change of its key is none.
+  var wasDeleted: Bool { hasComeBack || !deletions.isEmpty }
 
   /// Whether more than one device has inserted it: they need not have known of each other.
   var isDoubled: Bool {

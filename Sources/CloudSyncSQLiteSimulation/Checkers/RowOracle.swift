@@ -34,7 +34,7 @@ struct RowOracle {
       return text
     }
     // Whose policy decides is told by the versions that have met: all devices end alike, one way or the other.
-    if table.name == "items", schema.hasMixedDeletes, !history.deletions.isEmpty { return nil }
+    if table.name == "items", schema.hasMixedDeletes, history.wasDeleted { return nil }
     // Two of them may have become one.
     if table.name == "items", schema.uniqueness == .merged { return nil }
     if row == nil, history.insertions.allSatisfy(\.isOfReplacedFile) { return nil }
@@ -173,7 +173,7 @@ struct RowOracle {
         !$0.edit.isCaptured && !$0.edit.isSeed || $0.edit.isOfUnopenedCopy
       })
     else { return nil }
-    if !history.deletions.isEmpty {
+    if history.wasDeleted {
       guard schema.deletes(of: table.name) == .deleteWins, !history.isDoubled,
         !mayComeBack(table, isShaken: histories.isShaken(history: history, schema: schema))
       else { return nil }

@@ -255,6 +255,9 @@ struct RowRenames {
     in histories: inout [RowHistory]
   ) {
     histories[to].origins += [rename.from] + histories[from].origins
+    // One of them is the change of the key.
+    let ends = histories[from].deletions.filter { $0.life.map { $0 == rename.life } ?? true }
+    if ends.count > 1 || histories[from].hasComeBack { histories[to].hasComeBack = true }
     for place in histories[from].edits.indices.reversed() {
       let (device, edit) = histories[from].edits[place]
       var changes: [RowEdit.Change] = []

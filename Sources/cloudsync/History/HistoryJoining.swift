@@ -29,12 +29,21 @@ enum HistoryJoining {
         name: "revert",
         "Undo any commit by a new one; what was changed since stays.",
         operands: ["REVISION"],
-        options: [HistoryCommand.message],
+        options: [
+          .init(name: "--keep", value: "PARENT", help: "of a merge, the parent whose side stays"),
+          HistoryCommand.message,
+        ],
+        discussion: """
+          Of a merge the side stays that “show” names as the first parent: that of the branch that was merged into,
+          if its last commit was made on it. A branch that went forward without a merge has the commits themselves:
+          take back each of them, the latest first.
+          """,
         run: { target in
           let repository = try target.repository()
           let meta = try target.messageMeta()
           let commit = try repository.revert(
             Revision(target.arguments.operands[1]),
+            keeping: target.arguments.value(of: "--keep").map { Revision($0) },
             meta: meta ?? "{}"
           )
           try HistoryMoving.tell(target, of: commit, orElse: "nothing of it is left to revert")

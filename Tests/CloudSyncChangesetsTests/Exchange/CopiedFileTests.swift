@@ -83,6 +83,51 @@ import Testing
     #expect(try other.repository.undo()?.reverts == theirs?.id)
   }
 
+  @Test func eachCopyTakesBackWhatItDidUnderTheNameThatBothHad() async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1)
+    let first = try one.commit("INSERT INTO people VALUES('a', 'Ada')")
+    try await one.remote.sync()
+    let other = try Machine(try Self.copy(folder, one), cloud, nonce: 2)
+    let mine = try one.commit("INSERT INTO people VALUES('b', 'Bob')")
+    let theirs = try other.commit("INSERT INTO people VALUES('c', 'Cy')")
+    for machine in [one, other, one, other] { try await machine.remote.sync() }
+    #expect(try other.repository.undo()?.reverts == theirs?.id)
+    #expect(try one.repository.undo()?.reverts == mine?.id)
+    #expect(try one.repository.redo()?.reverts != nil)
+    #expect(try one.repository.undo() != nil)
+    #expect(try one.repository.undo()?.reverts == first?.id)
+    for machine in [one, other, one, other] { try await machine.remote.sync() }
+    #expect(try other.database.rows("SELECT * FROM people") == [])
+  }
+
+  /// A name that nobody has any more is not waited for; one that somebody may have is.
+  @Test(arguments: [true, false])
+  func aSquashDoesNotWaitForTheNameThatBothHaveGivenUp(isHeardOf: Bool) async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1)
+    for number in 1...6 { _ = try one.commit("INSERT INTO people VALUES('\(number)', 'Ada')") }
+    try await one.remote.sync()
+    let other = try Machine(try Self.copy(folder, one), cloud, nonce: 2)
+    let former = try one.commit("INSERT INTO people VALUES('b', 'Bob')")?.replica
+    _ = try other.commit("INSERT INTO people VALUES('c', 'Cy')")
+    for machine in [one, other, one] { try await machine.remote.sync() }
+    _ = try one.commit("INSERT INTO people VALUES('d', 'Dee')")
+    try await one.remote.sync()
+    var summary = try await one.remote.squash(depth: 2)
+    #expect(summary.beginning == nil && summary.waitingFor.contains(former ?? ""))
+    if isHeardOf { for machine in [other, one] { try await machine.remote.sync() } }
+    summary = try await one.remote.squash(depth: 2)
+    #expect((summary.beginning != nil) == isHeardOf)
+    #expect(summary.waitingFor.isEmpty == isHeardOf)
+    try await other.remote.sync()
+    try await one.remote.sync()
+    for machine in [one, other] {
+      #expect(try machine.database.rows("SELECT count(*) FROM people") == ["9"])
+      #expect(try machine.repository.verify().problems == [])
+    }
+  }
+
   /// A clock behind the history gives both copies the same next time; only what they do alike is one commit then.
   @Test(arguments: [nil, "given"])
   func copiesWhoseClocksAreBehindForkLikeOthers(name: String?) async throws {
