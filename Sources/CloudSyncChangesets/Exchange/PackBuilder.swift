@@ -13,6 +13,9 @@ struct PackBuilder {
   ///
   /// - Returns: The pack, and the numbers of its commits.
   func next(after seq: Int64) throws(ChangesetError) -> (pack: Pack, numbers: [Int64])? {
+    // For what is before the horizon, and for that itself, a snapshot stands.
+    let least = try Horizon(work.connection)?.row.generation ?? 0
+    try GoneChanges(connection: work.connection).checkNothingIsLost(after: seq, above: least)
     let candidates = try work.connection.rows(
       """
       SELECT seq, length(body) FROM changesets_log
@@ -20,8 +23,7 @@ struct PackBuilder {
       """,
       .integer(seq),
       .integer(Self.mostCommits),
-      // For what is before the horizon, and for that itself, a snapshot stands.
-      .integer(try Horizon(work.connection)?.row.generation ?? 0)
+      .integer(least)
     ) { (seq: $0.integer(0), size: $0.integer(1)) }
     var pack = Pack()
     var numbers: [Int64] = []

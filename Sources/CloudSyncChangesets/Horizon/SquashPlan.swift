@@ -39,7 +39,7 @@ struct SquashPlan {
       var missing: [String] = []
       for name in last.keys.sortedByBytes() where !done.contains(name) {
         let names = try done + [work.replica()]
-        if try !isGivenUp(name, by: names, table) { missing.append(name) }
+        if try isGivenUp(name, by: names, table) == false { missing.append(name) }
       }
       return missing.isEmpty ? .finish(row) : .wait(row, replicas: missing)
     }

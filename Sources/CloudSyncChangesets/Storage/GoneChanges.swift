@@ -59,6 +59,31 @@ struct GoneChanges {
     try connection.run("DELETE FROM changesets_gone WHERE seq = ?1", .integer(seq))
   }
 
+  /// Throws if a commit that the cloud has not got lacks changes that nobody has removed: whoever skipped it would lose it.
+  ///
+  /// - Parameters:
+  ///   - seq: The number that those have which come after it.
+  ///   - generation: The generation that they are above.
+  /// - Throws: That there is one.
+  func checkNothingIsLost(after seq: Int64, above generation: Int64) throws(ChangesetError) {
+    let removed = try isThere() ? "AND seq NOT IN (SELECT seq FROM changesets_gone)" : ""
+    let lost = try connection.integer(
+      """
+      SELECT min(seq) FROM changesets_log
+      WHERE seq > ?1 AND remote = 0 AND body IS NULL AND generation > ?2 \(removed)
+      """,
+      .integer(seq),
+      .integer(generation)
+    )
+    guard let lost else { return }
+    let row = try CommitLog(connection: connection).row(lost)
+    throw ChangesetError(
+      .damaged,
+      "the changes of commit \(row.id.short) are missing, and “gc” has not removed them: restore a backup of the"
+        + " file, or clone the history from the cloud, which lacks this commit"
+    )
+  }
+
   func forget() throws(ChangesetError) {
     guard try isThere() else { return }
     try connection.run("DELETE FROM changesets_gone")
