@@ -16,6 +16,7 @@ struct ReplicaName {
   /// app has given stays.
   ///
   /// - Parameter first: The number of that commit: those of the name with smaller ones are this copy's own.
+  /// - Throws: What is wrong with the database.
   func change(at first: Int64) throws(ChangesetError) {
     guard work.options.replica == nil else { return }
     let name = try work.replica()
