@@ -69,7 +69,7 @@ struct SimulationTests {
   func formerRestorations(seed: UInt64, edits: Int) throws {
     // A fetch of everything had come before the token was shown, and had told that rows were gone.
     var options = Self.options(seed, edits: edits)
-    options.faults = try FaultPlan(parsing: "default,store-restored=1/60,-key-given,-rows-filtered")
+    options.faults = try FaultPlan(parsing: "default,store-restored=1/60,-key-given,-rows-filtered,-triggers-made")
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
@@ -146,6 +146,7 @@ struct SimulationTests {
     var options = Self.options(seed, edits: edits)
     options.records = 8
     options.faults = try FaultPlan(parsing: faults).without(.keyGiven).without(.rowsFiltered)
+      .without(.triggersMade)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
@@ -214,6 +215,7 @@ struct SimulationTests {
     // What came to the world after them would have them go another way.
     options.faults = .default.without(.recordRemoved).without(.recordDenied)
       .without(.otherEngine).without(.keyGiven).without(.rowsFiltered)
+      .without(.triggersMade)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
@@ -240,6 +242,7 @@ struct SimulationTests {
     var options = Self.options(seed, edits: 40)
     options.faults = .default.without(.recordDenied).without(.otherEngine).without(.keyGiven)
       .without(.rowsFiltered)
+      .without(.triggersMade)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
@@ -283,6 +286,7 @@ struct SimulationTests {
   func denialFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
     options.faults = .default.without(.keyGiven).without(.rowsFiltered)
+      .without(.triggersMade)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
@@ -318,13 +322,14 @@ struct SimulationTests {
   func keyFailures(seed: UInt64) {
     var options = Self.options(seed, edits: 40)
     options.faults = .default.without(.rowsFiltered)
+      .without(.triggersMade)
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
   @Test(
-    "Seeds of the whole world that broke a rule once keep it",
+    "Seeds of the world before its apps had triggers that broke a rule once keep it",
     .enabled(if: SuiteSize.isLong),
     arguments: SuiteSize.few(
       1,
@@ -364,7 +369,9 @@ struct SimulationTests {
     )
   )
   func failures(seed: UInt64) {
-    let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: 40)).run()
+    var options = Self.options(seed, edits: 40)
+    options.faults = .default.without(.triggersMade)
+    let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
@@ -384,7 +391,20 @@ struct SimulationTests {
   )
   func filterFailures(seed: UInt64) throws {
     var options = Self.options(seed, edits: 40)
-    options.faults = try FaultPlan(parsing: "default,rows-filtered=1/2")
+    options.faults = try FaultPlan(parsing: "default,rows-filtered=1/2,-triggers-made")
+    let outcome = Simulation<SQLiteDevice>(options).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
+  /// With the first an engine is found out whose triggers run after those that the app has made later.
+  @Test(
+    "Triggers that apps make beside those of engines hide no edit from these",
+    arguments: SuiteSize.few(1, of: Array(UInt64(14)...19))
+  )
+  func triggersOfApps(seed: UInt64) throws {
+    var options = Self.options(seed, edits: 40)
+    options.faults = try FaultPlan(parsing: "default,triggers-made=1/1")
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")

@@ -37,7 +37,8 @@ struct CompletionTests {
     arguments: [
       (["sta"], ["status"]), (["compl"], ["completions"]),
       (["completions", ""], ["bash", "zsh", "fish", "--help"]),
-      (["help", "si"], ["simulate"]),
+      (["help", "si"], ["simulate"]), (["help", "history", "mer"], ["merge"]),
+      (["sync", "x.db", "--cloud", "/etc/passw"], ["/etc/passwd", "/etc/passwd-"]),
       (
         ["history", "re"],
         [

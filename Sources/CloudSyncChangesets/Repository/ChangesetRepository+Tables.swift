@@ -15,6 +15,21 @@ extension ChangesetRepository {
     }
   }
 
+  /// How many commits of a database's history no cloud is known to have: they are gone for good with it.
+  ///
+  /// The history need not be one that can be opened.
+  ///
+  /// - Parameter database: The database, which has a history.
+  /// - Returns: Their number.
+  /// - Throws: What is wrong with the database.
+  public static func unpushedCount(
+    in database: some SyncDatabase
+  ) throws(ChangesetError) -> Int {
+    try database.use { (connection) throws(ChangesetError) in
+      Int(try connection.integer("SELECT count(*) FROM changesets_log WHERE remote <> 1") ?? 0)
+    }
+  }
+
   /// The tables of a database, of which a history can be kept if they have primary keys.
   ///
   /// - Parameter database: The database.

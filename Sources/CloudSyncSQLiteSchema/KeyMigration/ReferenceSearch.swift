@@ -95,6 +95,13 @@ package struct ReferenceSearch {
     {
       return one
     }
+    // What another table is called after, whose keys stay as they are, has nothing to follow.
+    let isOfOther = schema.tables.contains { other in
+      !parents.contains { $0.table.name == other.name }
+        && Self.names(of: other, key: other.primaryKey.first ?? "", seenFrom: table)
+          .contains(name)
+    }
+    if isOfOther { return nil }
     // Text is a key only where the name says so.
     if column.affinity == .text { return nil }
     let hasEnding = Self.endings.contains { name.hasSuffix($0) }

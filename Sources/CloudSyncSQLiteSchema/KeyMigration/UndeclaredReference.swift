@@ -32,7 +32,11 @@ public struct UndeclaredReference: Sendable, Hashable {
   /// The column and what it seems to refer to, in a sentence.
   public var reason: String {
     let column = "\(reference.table.quotedName).\(reference.column.quotedName)"
-    let share = matches == rows ? "all \(rows)" : "\(matches) of \(rows)"
+    let share =
+      matches == rows ? matches < 2 ? "\(matches)" : "all \(rows)" : "\(matches) of \(rows)"
+    func keys(_ one: String, _ several: String) -> String {
+      "(\(share) \(rows == 1 ? "\(one) is a key" : "\(several) are keys") there)."
+    }
     let what =
       switch evidence {
       case .name: "looks like a reference to"
@@ -42,10 +46,10 @@ public struct UndeclaredReference: Sendable, Hashable {
     let parents = ([reference.parentTable] + otherParents).map(\.quotedName)
     if !canFollow {
       return "Virtual table \(reference.table.quotedName) seems to find the rows of table"
-        + " \(parents.joined(separator: " or ")) by their integer keys (\(share) row numbers are keys there)."
+        + " \(parents.joined(separator: " or ")) by their integer keys \(keys("row number", "row numbers"))"
     }
     return "Column \(column) \(what) table \(parents.joined(separator: " or ")) without saying so"
-      + " (\(share) values are keys there)."
+      + " " + keys("value", "values")
   }
 }
 

@@ -94,6 +94,8 @@ package struct SimulatedSchema: Sendable, Hashable {
   var isRestless = false
   /// Whether every other device has the other policy.
   var hasMixedDeletes = false
+  /// Whether its app has triggers.
+  var hasTriggers = false
   /// Whether there are uses.
   var hasUses = false
   /// Whether all databases have the same rows from the beginning.
@@ -128,6 +130,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     if random.chance(1, in: 4) { cascades = .restoreParent }
     hasMixedDeletes = random.chance(1, in: 6)
     isRestless = random.chance(1, in: 6)
+    var triggers = SeededRandom(seed: seed).fork(79)
+    hasTriggers = triggers.chance(1, in: 4)
   }
 
   package init(action: Action) { self.action = action }

@@ -18,6 +18,50 @@ extension RowEditor {
     return found
   }
 
+  /// Makes an edit, and notes what the app's triggers have done besides.
+  mutating func watchingTriggers<Result>(
+    _ edit: (inout RowEditor) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    guard schema.hasTriggers, try hasTriggers() else { return try edit(&self) }
+    let (before, place) = (try allRows(), edits.count)
+    let result = try edit(&self)
+    try noteEffects(from: before, to: try allRows(), noted: Array(edits[place...]))
+    return result
+  }
+
+  private func hasTriggers() throws(SQLiteError) -> Bool {
+    try connection.integer(
+      """
+      SELECT count(*) FROM sqlite_schema
+      WHERE type = 'trigger' AND substr(name, 1, \(AppTriggers.prefix.count)) = '\(AppTriggers.prefix)'
+      """
+    ) > 0
+  }
+
+  private mutating func noteEffects(
+    from old: [RowID: [RowEdit.Value]],
+    to new: [RowID: [RowEdit.Value]],
+    noted: [RowEdit]
+  ) throws(SQLiteError) {
+    for row in new.keys.sorted(by: { "\($0)" < "\($1)" }) {
+      guard let former = old[row], let values = new[row] else { continue }
+      let own = noted.filter { $0.row == row }
+      if own.contains(where: \.isInsertion) { continue }
+      let births = [former, values]
+        .map { row in row.first { $0.column == "born" }?.value }
+      if births[0] != births[1] {
+        try note(row, .inserted(values), former: [])
+        continue
+      }
+      for (one, other) in zip(former, values)
+      where one.value != other.value && one.column != "n"
+        && !own.contains(where: { $0.value(of: one.column) != nil })
+      {
+        try note(row, .set(column: other.column, value: other.value), former: former)
+      }
+    }
+  }
+
   /// What has made rows of others.
   static func edits(
     from old: [RowID: [RowEdit.Value]],

@@ -200,7 +200,7 @@ struct RowEditor {
     return true
   }
 
-  private mutating func note(
+  mutating func note(
     _ row: RowID,
     _ change: RowEdit.Change,
     former: [RowEdit.Value],
@@ -261,10 +261,10 @@ struct RowEditor {
   mutating func stamp() throws(SQLiteError) {
     guard edits.contains(where: { $0.time == .zero }) else { return }
     var time = HybridTime(rawValue: try connection.integer("SELECT last FROM cloudsync_clock"))
-    var times: [RowID: HybridTime] = [:]
+    var (times, deletions): ([RowID: HybridTime], [RowID: HybridTime]) = ([:], [:])
     let key = schema.focus == .items ? "o.k0, NULL" : "o.k0, o.k1"
     let captured = try connection.rows(
-      sql: "SELECT o.time, t.name, \(key) FROM cloudsync_outbox o"
+      sql: "SELECT o.time, t.name, \(key), o.change FROM cloudsync_outbox o"
         + " JOIN cloudsync_tables t ON t.id = o.table_id ORDER BY o.id"
     )
     for row in captured {
@@ -272,13 +272,18 @@ struct RowEditor {
       // As the engine gives times when it reads them.
       time = .next(after: time, now: CaptureClock.milliseconds(ofJulianDay: day))
       let key = table == "tags" ? [row[2], row[3]] : [row[2]]
-      times[.canonical(table: table, key: key)] = time
+      let id = RowID.canonical(table: table, key: key)
+      times[id] = time
+      if case .integer(-4 ... -2) = row[4] { deletions[id] = time }
     }
     for place in edits.indices where edits[place].time == .zero {
       // A row that is written over goes when the other one leaves its former key.
       let writer = edits[place...].first { $0.row == edits[place].row && $0.origin != nil }
       let origin = edits[place].isDeletion ? writer?.origin : nil
-      edits[place].time = times[origin ?? edits[place].row] ?? time
+      let row = origin ?? edits[place].row
+      // A trigger may have put a row back that was deleted.
+      let deletion = schema.hasTriggers && edits[place].isDeletion ? deletions[row] : nil
+      edits[place].time = deletion ?? times[row] ?? time
     }
   }
 }

@@ -158,7 +158,9 @@ extension SQLiteDevice {
     let (offset, isSwap) = history.withLock { history in
       (history.random.within(1...7), history.random.chance(1, in: 2))
     }
-    let point = try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, for: process) }
+    let point = try editor.watchingTriggers { (editor) throws(SQLiteError) in
+      try editor.make(edit, offset: offset, isSwap: isSwap) { draw($0, for: process) }
+    }
     if let point { process.fail(at: point) }
   }
 }

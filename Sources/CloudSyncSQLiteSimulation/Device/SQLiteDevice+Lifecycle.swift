@@ -52,6 +52,7 @@ extension SQLiteDevice {
         if !engine.isRunning { try engine.start() }
         return
       }
+      try makeTriggersIfDue(process)
       let database = try makeDatabase(process: process)
       app.withLock { $0.database = database }
       drawFilter(process)

@@ -46,6 +46,7 @@ extension SQLiteDevice {
 
   /// Brings the tables to the newest version, and fills some of what is new, in each database otherwise.
   func update() {
+    dropTriggers()
     let old = schema.tables(version: version)
     history.withLock { $0.version.hasAdditions = true }
     var sql = ""
@@ -105,6 +106,7 @@ extension SQLiteDevice {
   func migrateIfDue(_ process: DeviceProcess) {
     guard isReady, draw(.migrated, for: process) else { return }
     process.fail(at: .migrated)
+    dropTriggers()
     let tables = schema.tables(version: version)
     let (migration, table, isGuarded) = history.withLock { history in
       (

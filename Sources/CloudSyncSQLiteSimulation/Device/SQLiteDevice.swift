@@ -63,6 +63,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     var others: SeededRandom
     /// Says which rows an engine sends.
     var filters: SeededRandom
+    /// Says when the app makes its triggers.
+    var triggers: SeededRandom
     /// The rows of a table that the engine sends.
     var filter: SimulatedFilter?
     /// The tables of which an engine of it has ever sent only some rows.
@@ -97,7 +99,8 @@ package final class SQLiteDevice: AcquaintedDevice {
       random: random.fork(1),
       removals: random.fork(2),
       others: random.fork(3),
-      filters: random.fork(4)
+      filters: random.fork(4),
+      triggers: random.fork(5)
     )
     if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
     do {

@@ -116,6 +116,7 @@ extension FaultPoint {
     case .storeRestored: 43
     case .keyGiven: 44
     case .rowsFiltered: 45
+    case .triggersMade: 46
     }
   }
 
@@ -154,6 +155,7 @@ extension FaultPoint {
     case .otherEngine: FaultPlan.Ratio(1, in: 20)
     case .storeRestored: FaultPlan.Ratio(1, in: 300)
     case .rowsFiltered: FaultPlan.Ratio(1, in: 8)
+    case .triggersMade: FaultPlan.Ratio(1, in: 2)
     }
   }
 }

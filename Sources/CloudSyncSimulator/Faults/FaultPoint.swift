@@ -131,6 +131,8 @@ public enum FaultPoint: String, Sendable, CaseIterable {
   case keyGiven = "key-given"
   /// For each start of the app's storage layer: of one table it sends only the rows that match a condition.
   case rowsFiltered = "rows-filtered"
+  /// For each start of the app's storage layer: the app has made triggers of its own just before.
+  case triggersMade = "triggers-made"
 }
 
 extension FaultPoint {
@@ -150,7 +152,8 @@ extension FaultPoint {
   private var isOfDatabase: Bool {
     switch self {
     case .migrated, .fewerTables, .otherProcess, .fileCopied, .zoneErased, .keyChanged,
-      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine, .keyGiven, .rowsFiltered:
+      .keyRespelled, .valueMoved, .recordRemoved, .otherEngine, .keyGiven, .rowsFiltered,
+      .triggersMade:
       true
     default: false
     }

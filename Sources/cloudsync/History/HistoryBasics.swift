@@ -42,6 +42,11 @@ enum HistoryBasics {
       HistoryCommand.command(
         name: "remove",
         "Remove the history from the database; rows stay.",
+        options: [.init(name: "--discard", help: "give up commits that no cloud is known to have")],
+        discussion: """
+          Commits that the cloud has can be cloned from there again. Others would be gone for good: where there are
+          any, nothing is done without --discard.
+          """,
         run: remove
       ),
     ]
@@ -277,7 +282,15 @@ enum HistoryBasics {
   }
 
   private static func remove(target: HistoryTarget) throws {
-    let count = try ChangesetRepository.remove(from: target.historyDatabase())
+    let database = try target.historyDatabase()
+    let unsent = try ChangesetRepository.unpushedCount(in: database)
+    if unsent > 0, !target.arguments.has("--discard") {
+      throw ToolError.failure(
+        "\(target.path): nothing was done: no cloud is known to have \(Phrase.count(unsent, "commit"));"
+          + " “cloudsync history push” sends what can be sent, and --discard gives them up"
+      )
+    }
+    let count = try ChangesetRepository.remove(from: database)
     if target.isJSON { return try target.show(value: ["commits": count]) }
     target.console.line(
       "\(target.path): \(Phrase.count(count, "commit")) removed, rows are as before"

@@ -9,17 +9,17 @@ enum HistoryJoining {
       HistoryCommand.command(
         name: "merge",
         "Merge the current branch's heads, or another branch, and update the rows.",
-        operands: ["[BRANCH]..."],
+        operands: ["[BRANCH]"],
         run: merge
       ),
       HistoryCommand.command(
         name:
           "resolve",
         "List values that merges have dropped, or restore one of them.",
-        operands: ["[NUMBER]..."],
+        operands: ["[NUMBER]"],
         options: [.init(name: "--key", value: "VALUE", help: "restore the row under another key")],
         discussion: """
-          The numbers are those of the list. A row that a merge has removed is restored under its own key or another
+          The number is one of the list. A row that a merge has removed is restored under its own key or another
           one. A row that a merge has kept, though one side had deleted it, is deleted. Of other conflicts the dropped
           values are written again. Each is a new commit.
           """,

@@ -31,14 +31,14 @@ enum HistoryLooking {
       HistoryCommand.command(
         name: "show",
         "Show a commit with its changes against its first parent.",
-        operands: ["[REVISION]..."],
+        operands: ["[REVISION]"],
         run: show
       ),
       HistoryCommand.command(
         name:
           "diff",
         "Show how rows differ between revisions; without any, what is not committed.",
-        operands: ["[FROM] [TO]..."],
+        operands: ["[FROM]", "[TO]"],
         options: [table],
         discussion: """
           A revision is a commit's first digits, a branch, a tag or HEAD, with ~2 behind it for the second before

@@ -9,7 +9,7 @@ enum HistoryMoving {
       HistoryCommand.command(
         name: "branch",
         "List branches, create one, or hide one on every copy.",
-        operands: ["[NAME]..."],
+        operands: ["[NAME]"],
         options: [
           .init(name: "--at", value: "REVISION", help: "where it begins; HEAD by default"),
           .init(name: "--delete", help: "hide it until somebody commits on it; commits stay"),
@@ -72,7 +72,7 @@ enum HistoryMoving {
     HistoryCommand.command(
       name: "tag",
       "List tags, tag a commit, or delete a tag.",
-      operands: ["[NAME] [REVISION]..."],
+      operands: ["[NAME]", "[REVISION]"],
       options: [
         .init(name: "--delete", help: "delete the tag"),
         .init(name: "--force", help: "move a tag that is at another commit"),

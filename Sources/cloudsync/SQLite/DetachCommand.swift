@@ -10,14 +10,15 @@ enum DetachCommand {
       summary: "Remove every trace of syncing from a database; its rows stay.",
       operands: ["DATABASE"],
       options: [
-        .init(name: "--discard", help: "give up rows that are parked or waiting and in no table"),
+        .init(name: "--discard", help: "give up unsent edits, and rows that are in no table"),
         .json,
       ],
       discussion: """
-        The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not
-        touched. Rows that are parked or waiting may be in no table, and would be gone: where there are any
-        nothing is done without --discard. When the database is synced again its rows are merged with the cloud's, and where they differ
-        the cloud's values win. To join another cloud without that do not detach, but use “cloudsync attach”.
+        The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not touched.
+        When the database is synced again its rows are merged with the cloud's, and where they differ the cloud's
+        values win: edits that were not sent would be undone. Rows that are parked or waiting may be in no table,
+        and would be gone. Where there are such edits or rows nothing is done without --discard. To join another
+        cloud do not detach, but use “cloudsync attach”.
         """,
       run: run
     )
@@ -58,6 +59,20 @@ enum DetachCommand {
     )
   }
 
+  /// Throws if edits have not reached the cloud: who syncs the database again would lose them to what the cloud has.
+  private static func checkUnsentEdits(
+    _ metadata: SyncMetadata,
+    target: DatabaseArguments
+  ) throws {
+    let unsent = metadata.counts.pending + metadata.counts.heldEdits
+    if unsent == 0 { return }
+    let have = unsent == 1 ? "has" : "have"
+    throw ToolError.failure(
+      "\(target.path): nothing was done: \(Phrase.count(unsent, "edit")) \(have) not reached the cloud, and would be undone"
+        + " if the database is synced again; sync it first, or give them up with --discard"
+    )
+  }
+
   private static func isInTable(
     _ held: SyncMetadata.HeldRecord,
     of database: DatabaseFile
@@ -88,6 +103,7 @@ enum DetachCommand {
       version < SyncMetadata.currentVersion ? nil : try metadata(in: database, target: target)
     if let metadata, !arguments.has("--discard") {
       try checkHeldRows(metadata, in: database, target: target)
+      try checkUnsentEdits(metadata, target: target)
     }
     let counts = metadata?.counts
     try target.naming { try SyncMetadata.removeRestoringJournalMode(from: database) }

@@ -44,24 +44,6 @@ enum StatusCommand {
       var change: String?
       var records: Counts
     }
-    struct Held: Encodable {
-      var table: String
-      var key: String
-      var record: String
-      var status: String
-      var code: Int?
-      var reason: String
-
-      init(_ held: SyncMetadata.HeldRecord, in metadata: SyncMetadata) {
-        table = held.table
-        key = held.key
-        record = held.recordName
-        status = held.status.name
-        reason = Words.line(metadata.reason(for: held))
-        if case .parked(let code, _) = held.status { self.code = code }
-      }
-    }
-
     struct Unreadable: Encodable {
       var record: String
       var reason: String
@@ -81,7 +63,7 @@ enum StatusCommand {
     var tables: [Table]
     /// The tables that stay in this copy.
     var otherTables: [String]
-    var held: [Held]
+    var held: [HeldReport]
     var unreadable: [Unreadable]
     /// At most a hundred of each table.
     var unnamed: [Unnamed]
@@ -101,7 +83,7 @@ enum StatusCommand {
           records: Counts($0.counts)
         )
       }
-      held = (metadata.parked + metadata.waiting).map { Held($0, in: metadata) }
+      held = (metadata.parked + metadata.waiting).map { HeldReport($0, in: metadata) }
       unreadable = metadata.unreadableRecords.map {
         Unreadable(record: $0.recordName, reason: $0.reason)
       }

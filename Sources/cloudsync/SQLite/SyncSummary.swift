@@ -54,8 +54,8 @@ struct SyncSummary {
     var parked: Int
     /// Those that wait for other rows.
     var waiting: Int
-    /// What is held in the database, from whenever.
-    var held: Int
+    /// The rows that are parked or waiting, from whenever.
+    var held: [HeldReport]
     /// The records that cannot be read, from whenever.
     var unreadable: Int
     var pending: Int
@@ -115,7 +115,9 @@ struct SyncSummary {
         united: united.map { UnitedRow.Report($0) },
         parked: parked.count,
         waiting: waiting.count,
-        held: parked.count + waiting.count,
+        held: metadata.map { metadata in
+          (parked + waiting).map { HeldReport($0, in: metadata) }
+        } ?? [],
         unreadable: unreadable.count,
         pending: metadata?.counts.pending ?? 0,
         local: metadata?.counts.local ?? 0,

@@ -48,10 +48,11 @@ struct MigrationRun {
     if let first = plan.open.first {
       let others = plan.open.dropFirst().count
       let name = "\(first.reference.table).\(first.reference.column)"
+      let follows = first.options.map { "“--follow \($0)”" }.joined(separator: " or ")
       let ways =
-        first.options.first.map {
-          "Take it along with “--follow \($0)”, or keep its values with “--leave \(name)”."
-        } ?? "Either \(MigrationPlanText.waysOfVirtualTables(name))."
+        follows.isEmpty
+        ? "Either \(MigrationPlanText.waysOfVirtualTables(name))."
+        : "Take it along with \(follows), or keep its values with “--leave \(name)”."
       throw ToolError.failure(
         "\(request.path): nothing was changed: \(first.reason) \(ways)"
           + (others == 0 ? "" : " \(Phrase.count(others, "more column")) to decide about.")

@@ -10,7 +10,8 @@ struct Arguments {
   /// Reads the arguments of a command; nil if they ask for help.
   ///
   /// Options may stand anywhere and take their value as the next argument or after `=`; after `--`
-  /// everything stands for itself.
+  /// everything stands for itself. A value that looks like an option is one only after `=`: whoever forgets a value
+  /// must not lose the option behind it, which may be the one that keeps files as they are.
   init?(_ arguments: [String], for command: Command) throws {
     call = (["cloudsync"] + command.path).joined(separator: " ")
     var rest = arguments[...]
@@ -57,7 +58,19 @@ struct Arguments {
     guard let value = parts.count > 1 ? String(parts[1]) : rest.popFirst() else {
       throw ToolError.usage("\(name) needs a value: \(name) \(valueName)")
     }
+    if parts.count == 1, Self.looksLikeOption(value) {
+      throw ToolError.usage(
+        "\(name) needs a value: \(name) \(valueName); if “\(value)” is meant, write \(name)=\(value)"
+      )
+    }
     values.append((name, value))
+  }
+
+  /// Whether an argument is more likely an option than a value: it begins with “-”, and is no number and no text of words.
+  private static func looksLikeOption(_ text: String) -> Bool {
+    let name = text.prefix { $0 != "=" }
+    return name.count > 1 && name.hasPrefix("-") && Double(text) == nil
+      && !name.contains(where: \.isWhitespace)
   }
 
   private func checkOperands(command: Command) throws {

@@ -80,7 +80,7 @@ struct Command {
 
   /// The command that words name, as in `help log show`.
   private func command(named words: [String]) throws -> Command {
-    guard let first = words.first else { return self }
+    guard let first = words.first, !["help", "--help", "-h"].contains(first) else { return self }
     return try subcommand(named: first).command(named: Array(words.dropFirst()))
   }
 

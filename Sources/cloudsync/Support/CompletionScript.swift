@@ -8,8 +8,8 @@ struct CompletionScript {
     let words: [(text: String, help: String)]
     let options: [Command.Option]
 
-    /// The options that have a few values only.
-    var choosing: [Command.Option] { options.filter { !$0.choices.isEmpty } }
+    /// The options that take a value.
+    var taking: [Command.Option] { options.filter { $0.value != nil } }
     /// The command's words, between spaces.
     var call: String { path.joined(separator: " ") }
   }
@@ -20,7 +20,9 @@ struct CompletionScript {
   init(completing commands: [Command]) {
     let root = Command(path: [], summary: "", subcommands: commands)
     let help = Command(path: ["help"], summary: "", subcommands: commands)
-    places = ([root, help] + commands.flatMap(Self.all)).map(Self.place)
+    let helpOfGroups = commands.filter { !$0.subcommands.isEmpty }
+      .map { Command(path: ["help"] + $0.path, summary: "", subcommands: $0.subcommands) }
+    places = ([root, help] + helpOfGroups + commands.flatMap(Self.all)).map(Self.place)
   }
 
   /// A command and those in it.
@@ -59,8 +61,10 @@ struct CompletionScript {
       return "    \"\(place.call)\") words=\"\(words.joined(separator: " "))\";"
         + " files=\(place.isGroup ? "" : "1") ;;"
     }
-    let choices = choices { option in
-      "COMPREPLY=($(compgen -W \"\(option.choices.joined(separator: " "))\" -- \"$current\")); return ;;"
+    let values = values { option in
+      let words = option.choices.joined(separator: " ")
+      return
+        "COMPREPLY=($(compgen \(words.isEmpty ? "-f" : "-W \"\(words)\"") -- \"$current\")); return ;;"
     }
     return """
       _cloudsync() {
@@ -70,7 +74,7 @@ struct CompletionScript {
           \(groups)) if [ "$COMP_CWORD" -gt 2 ]; then command="$command ${COMP_WORDS[2]}"; fi ;;
         esac
         case "$command ${COMP_WORDS[COMP_CWORD-1]}" in
-      \(choices)
+      \(values)
         esac
         case "$command" in
       \(cases.joined(separator: "\n"))
@@ -84,10 +88,12 @@ struct CompletionScript {
       """
   }
 
-  /// A line for each option that has a few values only: the command and the option, and what is done there.
-  private func choices(_ action: (Command.Option) -> String) -> String {
+  /// A line for each option that takes a value: the command and the option, and what is done there.
+  private func values(_ action: (Command.Option) -> String) -> String {
     places.flatMap { place in
-      place.choosing.map { "    \"\(place.call) \($0.name)\") \(action($0))" }
+      place.taking.flatMap { option in
+        option.names.map { "    \"\(place.call) \($0)\") \(action(option))" }
+      }
     }
     .joined(separator: "\n")
   }
@@ -108,7 +114,10 @@ struct CompletionScript {
       return "    \"\(place.call)\") candidates=(\(words.joined(separator: " ")));"
         + " files=\(place.isGroup ? "" : "1") ;;"
     }
-    let choices = choices { "compadd -- \($0.choices.joined(separator: " ")); return ;;" }
+    let values = values { option in
+      option.choices.isEmpty
+        ? "_files; return ;;" : "compadd -- \(option.choices.joined(separator: " ")); return ;;"
+    }
     return """
       #compdef cloudsync
       _cloudsync() {
@@ -119,7 +128,7 @@ struct CompletionScript {
           \(groups)) if (( CURRENT > 3 )); then command="$command $words[3]"; fi ;;
         esac
         case "$command $words[CURRENT-1]" in
-      \(choices)
+      \(values)
         esac
         case $command in
       \(cases.joined(separator: "\n"))

@@ -74,8 +74,13 @@ enum SamePath {
   /// - Parameters:
   ///   - path: The file.
   ///   - others: The files that the command works on.
-  /// - Throws: That what is there would be lost.
+  /// - Throws: That what is there would be lost, or that there is no such folder.
   static func checkReplaceable(_ path: String, besides others: [String]) throws {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var facts = stat()
+    guard stat(folder, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR else {
+      throw ToolError.failure("\(path): there is no folder \(folder) to write it to")
+    }
     if others.contains(where: { isSame(path, as: $0) }) {
       throw ToolError.usage(
         "\(path) would be overwritten, and is what the command works on; name another file"

@@ -130,7 +130,8 @@ struct HistoryToolTests {
         ["diff", shop], ["blame", shop, "customers", "c7"], ["branch", shop], ["tag", shop],
         ["verify", shop], ["resolve", shop], ["commit", shop], ["undo", shop], ["redo", shop],
         ["pull", shop], ["merge", shop], ["discard", shop], ["checkout", shop, "HEAD"],
-        ["switch", shop, "main"], ["restore", shop, "HEAD"], ["gc", shop], ["remove", shop],
+        ["switch", shop, "main"], ["restore", shop, "HEAD"], ["gc", shop],
+        ["remove", shop, "--discard"],
       ] {
         let output = Self.run(call + ["--json"]).output
         let value = try SQLiteConnection(path: ":memory:").prepare("SELECT json_valid(?1)")

@@ -131,6 +131,17 @@ struct BadDatabaseTests {
     try ToolHarness.run { bench in
       try bench.sql("x", "CREATE TABLE a(id TEXT PRIMARY KEY NOT NULL)", "SELECT 1")
       expect(["check"] + ["@x", "--tables"], "--tables needs a value", in: bench, code: 2)
+      // An option behind a forgotten value is not lost: it may be the one that changes nothing.
+      for call in [["migrate", "@x", "--salt"], ["sync", "@x", "--cloud"]] {
+        for option in ["--dry-run", "--help", "--", "-h", "--json=1"] {
+          expect(
+            call + [option],
+            "if “\(option)” is meant, write \(call.last ?? "")=\(option)",
+            in: bench,
+            code: 2
+          )
+        }
+      }
       expect(["migrate", "@x"], "name tables with --tables", in: bench, code: 2)
       expect(["migrate", "@x", "--all", "--tables=a"], "do not go together", in: bench, code: 2)
       expect(["status", "@x", "--frob"], "there is no option --frob", in: bench, code: 2)

@@ -46,6 +46,9 @@ struct EventMarks: OptionSet, Sendable {
       switch verdict {
       case .resolved, .lookUp: marks.formUnion([.error, .conflict, .retry])
       case .recreate, .again: marks.formUnion([.error, .retry])
+      // What the app brings together itself, as a storage layer does that merges.
+      case .park(let error) where error.code == .awaitsAppEdit:
+        marks.formUnion([.error, .conflict])
       case .park, .parkForQuota: marks.formUnion([.error, .parked])
       case .saved, .deleted, .alreadyThere, .stay: break
       }

@@ -1,0 +1,52 @@
+/// Triggers of an app whose tables an engine synchronizes: they write rows, or keep later triggers from running, and stand
+/// aside while the engine writes.
+///
+/// SQLite runs the trigger first that was made last, so those of an engine that were made before these must not come after
+/// them.
+struct AppTriggers: Sendable {
+  let schema: SimulatedSchema
+  let version: SimulatedSchema.Version
+
+  /// What their names begin with.
+  static let prefix = "app_"
+
+  /// The statements that make them.
+  var sql: String {
+    schema.tables(version: version).flatMap { sql(of: $0) }.joined(separator: "\n")
+  }
+
+  private func sql(of table: SimulatedSchema.Table) -> [String] {
+    let name = table.name
+    func trigger(_ word: String, _ event: String, if condition: String, _ body: String) -> String {
+      """
+      CREATE TRIGGER IF NOT EXISTS \(Self.prefix)\(word)_\(name) AFTER \(event) ON \(name)
+      WHEN NOT (SELECT is_synchronizing FROM cloudsync_activity) AND \(condition) BEGIN \(body); END;
+      """
+    }
+    // The row stays as it is, and no later trigger hears of it.
+    var all = [
+      trigger("last", "UPDATE OF a", if: "NEW.a % 3 = 1", "SELECT RAISE(IGNORE)")
+    ]
+    guard table.key.map(\.name) == ["id"] else { return all }
+    if table.column("b") != nil {
+      let b = table.sql("b")
+      all.append(
+        trigger(
+          "next",
+          "UPDATE OF a",
+          if: "NEW.a % 3 = 2",
+          "UPDATE \(name) SET \(b) = 'é' || NEW.a || '''' WHERE id = (SELECT min(id) FROM \(name) WHERE id > NEW.id)"
+        )
+      )
+    }
+    all.append(
+      trigger(
+        "back",
+        "DELETE",
+        if: "OLD.a % 2 = 1 AND OLD.born BETWEEN 1 AND 999999",
+        "INSERT INTO \(name)(id, born, a) VALUES(OLD.id, OLD.born * 1000 + 500000, OLD.a)"
+      )
+    )
+    return all
+  }
+}
