@@ -17,7 +17,8 @@ struct AppTriggers: Sendable {
 
   private func sql(of table: SimulatedSchema.Table) -> [String] {
     let name = table.name
-    func trigger(_ word: String, _ event: String, if condition: String, _ body: String) -> String {
+    func trigger(_ word: String, after event: String, if condition: String, body: String) -> String
+    {
       """
       CREATE TRIGGER IF NOT EXISTS \(Self.prefix)\(word)_\(name) AFTER \(event) ON \(name)
       WHEN NOT (SELECT is_synchronizing FROM cloudsync_activity) AND \(condition) BEGIN \(body); END;
@@ -25,7 +26,7 @@ struct AppTriggers: Sendable {
     }
     // The row stays as it is, and no later trigger hears of it.
     var all = [
-      trigger("last", "UPDATE OF a", if: "NEW.a % 3 = 1", "SELECT RAISE(IGNORE)")
+      trigger("last", after: "UPDATE OF a", if: "NEW.a % 3 = 1", body: "SELECT RAISE(IGNORE)")
     ]
     guard table.key.map(\.name) == ["id"] else { return all }
     if table.column("b") != nil {
@@ -33,18 +34,19 @@ struct AppTriggers: Sendable {
       all.append(
         trigger(
           "next",
-          "UPDATE OF a",
+          after: "UPDATE OF a",
           if: "NEW.a % 3 = 2",
-          "UPDATE \(name) SET \(b) = 'é' || NEW.a || '''' WHERE id = (SELECT min(id) FROM \(name) WHERE id > NEW.id)"
+          body:
+            "UPDATE \(name) SET \(b) = 'é' || NEW.a || '''' WHERE id = (SELECT min(id) FROM \(name) WHERE id > NEW.id)"
         )
       )
     }
     all.append(
       trigger(
         "back",
-        "DELETE",
+        after: "DELETE",
         if: "OLD.a % 2 = 1 AND OLD.born BETWEEN 1 AND 999999",
-        "INSERT INTO \(name)(id, born, a) VALUES(OLD.id, OLD.born * 1000 + 500000, OLD.a)"
+        body: "INSERT INTO \(name)(id, born, a) VALUES(OLD.id, OLD.born * 1000 + 500000, OLD.a)"
       )
     )
     return all
