@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Keeps tables of a SQLite database in step with a zone of a cloud, both ways.
+/// Synchronizes tables of a SQLite database with a zone of a cloud, both ways.
 ///
 /// Tables are named at run time; their columns and keys are read from the database. Triggers
 /// capture every edit in its own transaction, whoever makes it, also while the engine is stopped.

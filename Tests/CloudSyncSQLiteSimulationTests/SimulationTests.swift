@@ -69,7 +69,9 @@ struct SimulationTests {
   func formerRestorations(seed: UInt64, edits: Int) throws {
     // A fetch of everything had come before the token was shown, and had told that rows were gone.
     var options = Self.options(seed, edits: edits)
-    options.faults = try FaultPlan(parsing: "default,store-restored=1/60,-key-given,-rows-filtered,-triggers-made")
+    options.faults = try FaultPlan(
+      parsing: "default,store-restored=1/60,-key-given,-rows-filtered,-triggers-made"
+    )
     let outcome = Simulation<SQLiteDevice>(options).run()
 
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")

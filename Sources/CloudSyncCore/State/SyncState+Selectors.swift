@@ -37,7 +37,7 @@ extension SyncState {
     if case .asking = account.status { nil } else { account.isGood }
   }
 
-  /// The zone that the session keeps in step.
+  /// The zone that the session synchronizes.
   public var zoneID: ZoneID { zone.zoneID }
 
   /// What is known of the zone.

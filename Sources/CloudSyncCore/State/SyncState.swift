@@ -13,7 +13,7 @@ public struct SyncState: Sendable {
   /// Creates the state of a new session.
   ///
   /// - Parameters:
-  ///   - zoneID: The zone that the session keeps in step.
+  ///   - zoneID: The zone that the session synchronizes.
   ///   - configuration: Limits, budgets and policies.
   ///   - nonce: Where everything that must look random comes from; another one for each session.
   public init(zoneID: ZoneID, configuration: SyncConfiguration = .init(), nonce: UInt64 = 0) {

@@ -25,7 +25,7 @@ struct HeldReasons {
     case .waiting(let name):
       guard let parent = names[name] else {
         return
-          "it needs the record \(name), which has not come: mend its reference in a copy that has the row"
+          "it needs the record \(name), which is not in the cloud: correct the reference in a copy that has the row"
       }
       if let circle = circle(of: held.recordName) { return circle }
       return

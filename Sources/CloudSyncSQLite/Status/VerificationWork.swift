@@ -30,7 +30,7 @@ struct VerificationWork: Sendable {
       result.rows += 1
       if let row = try known.row(rowKey) {
         if row.digest != table.digest(of: values) {
-          note(key, of: table, reason: "the row was changed while nobody captured it")
+          note(key, of: table, reason: "the row was changed without its triggers")
         }
       } else if try pending.state(of: rowKey) == nil {
         note(key, of: table, reason: "nothing is known of the row")
@@ -56,7 +56,7 @@ struct VerificationWork: Sendable {
       let key = try table.key(key)
       // SQL makes another text of some keys of several columns.
       guard try transaction.row(key, in: place).values == nil else { continue }
-      note(key, of: table, reason: "the row was deleted while nobody captured it")
+      note(key, of: table, reason: "the row was deleted without its triggers")
     }
   }
 

@@ -24,7 +24,8 @@ extension SQLiteDevice {
     attempt { () throws in
       let file = try disk.file()
       let names = try file.rows(
-        sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'app\\_%' ESCAPE '\\'"
+        sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+          + " AND name LIKE 'app\\_%' ESCAPE '\\'"
       )
       for name in names {
         guard case .text(let text)? = name.first else { continue }

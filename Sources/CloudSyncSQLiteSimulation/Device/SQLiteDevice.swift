@@ -9,7 +9,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// An app with tables in a SQLite database, which a sync engine keeps in step.
+/// An app with tables in a SQLite database, which a sync engine synchronizes.
 ///
 /// Some have an old version of the app, which lacks a table and two columns, and some of these are
 /// updated on the way. Now and then another process edits, the app stops its engine, or a kill or a

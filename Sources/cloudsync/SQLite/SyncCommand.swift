@@ -33,8 +33,9 @@ enum SyncCommand {
         ),
       ] + commonOptions,
       discussion: """
-        Any number of copies, on one machine or on a shared disk, may use one cloud file at the same time,
-        each with a device name of its own. The first sync of the first copy creates the cloud; it needs
+        Any number of copies on one machine may use one cloud file at the same time, each with a device name of its
+        own. Copies on several machines need a server, as SQLite's files cannot be shared by machines. A synced
+        database is in WAL mode; “cloudsync detach” brings the former mode back. The first sync of the first copy creates the cloud; it needs
         --create, so that a mistyped name creates nothing. Tables are named once for each copy. From then on
         edits are captured, whatever program makes them. When two copies edit one row its columns are merged,
         and the most recent edit of each wins. Policies, such as --unique-newest, are named once for each copy
@@ -47,8 +48,8 @@ enum SyncCommand {
         --filter notes= ends it: then all rows are sent, and those come back that were deleted here alone.
 
         Programs that turn triggers off edit rows unseen. --rescan finds such edits and sends them; where others have
-        edited the same column meanwhile, theirs stays. Do it before the next sync: a row that gets an edit of
-        others is written as it is known. Large values that a cloud in a file has lost are stored again, too.
+        edited the same column meanwhile, theirs stays. Do it before the next sync: the next edit of
+        others that comes for the same row writes over them. Large values that a cloud in a file has lost are stored again, too.
 
         A table may get columns or lose them; the next sync follows. One that was renamed is named anew, by --all or
         --tables; its former name, or that of a renamed column, is given to nothing else. SQLite refuses to drop a
@@ -102,7 +103,7 @@ enum SyncCommand {
       .init(
         name: "--ignore-foreign-keys",
         help: "store rows whose parents are missing, instead of keeping them waiting;"
-          + " triggers do then what foreign keys say of deletions and keys that change"
+          + " triggers of the engine then do what ON DELETE and ON UPDATE say"
       ),
       .init(name: "--log", value: "FILE", help: "record what happens, for “cloudsync log”"),
     ] + DatabaseArguments.policies + [DatabaseArguments.filter, LeftTables.option, .json]

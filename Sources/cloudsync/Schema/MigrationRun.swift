@@ -140,6 +140,11 @@ struct MigrationRun {
 
   private func tell(obstacles: [SchemaViolation], word: String, console: Console) {
     for violation in obstacles { console.note("\(word): \(violation.reason)") }
+    let fixable = obstacles.filter(\.isFixed).count
+    if fixable > 0, !request.fixes {
+      let what = fixable == obstacles.count ? "all of that" : "\(fixable) of these"
+      console.note("add --fix: it fixes \(fixable == 1 && obstacles.count == 1 ? "that" : what)")
+    }
     let unique = Set(obstacles.filter { $0.code == .uniqueConstraintDisallowed }.map(\.table))
     if unique.isEmpty { return }
     let tables = unique.sorted().joined(separator: ",")
@@ -167,9 +172,7 @@ struct MigrationRun {
   /// What `--fix` fixes.
   private func violations(of database: DatabaseFile) throws -> [SchemaViolation] {
     try SyncEngine.check(database, tables: request.migration.tables)
-      .filter {
-        [.nonNullColumnMustHaveDefault, .nullablePrimaryKey].contains($0.code) && $0.sql != nil
-      }
+      .filter(\.isFixed)
   }
 
   // MARK: Doing it
@@ -234,5 +237,12 @@ extension MigrationRequest {
     var options = SyncEngineOptions()
     options.defaultTable.givesIntegerKeys = migration.keepsIntegerKeys
     return options
+  }
+}
+
+extension SchemaViolation {
+  /// Whether `--fix` fixes it.
+  fileprivate var isFixed: Bool {
+    [.nonNullColumnMustHaveDefault, .nullablePrimaryKey].contains(code) && sql != nil
   }
 }

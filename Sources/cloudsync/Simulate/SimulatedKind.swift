@@ -5,7 +5,7 @@ import CloudSyncSimulator
 enum SimulatedKind: String, Sendable, CaseIterable {
   /// Records in memory: a small app over the session.
   case notes
-  /// Rows of SQLite databases, which a sync engine keeps in step.
+  /// Rows of SQLite databases, which a sync engine synchronizes.
   case sqlite
   /// Rows of SQLite databases, of which histories are kept and exchanged.
   case history

@@ -99,11 +99,11 @@ struct VerificationTests {
 
     let verification = try await phone.engine.verify()
 
-    let gone = "the row was deleted while nobody captured it"
+    let gone = "the row was deleted without its triggers"
     let newer = "the cloud has another version than the one that is known here"
     #expect(
       Set(words(verification)) == [
-        "marks 1,'x': the row was changed while nobody captured it",
+        "marks 1,'x': the row was changed without its triggers",
         "marks 3,'z': nothing is known of the row", "marks 2,'y': \(gone)", "lists 'a': \(newer)",
         "lists 'b': \(newer)",
         "lists 'new': the cloud has the row, and nothing is known of it here",

@@ -127,7 +127,7 @@ struct SyncCommandTests {
       let bad = bench.tool("sync", "@b.db", "--cloud", "@cloud", "--verify")
       #expect(bad.code == 1 && bad.errors.isEmpty, "\(bad)")
       #expect(
-        bad.output.contains("differs: teams 'red': the row was changed while nobody captured it")
+        bad.output.contains("differs: teams 'red': the row was changed without its triggers")
       )
       let json = bench.tool("sync", "@b.db", "--cloud", "@cloud", "--verify", "--json")
       #expect(json.code == 1 && json.output.contains("\"key\" : \"'red'\""), "\(json)")
