@@ -43,13 +43,16 @@ extension HistoryWork {
     before: SchemaDescription, after: SchemaDescription
   )] {
     guard let head = try heads.position().seq else { return [] }
-    let own = try log.schemas(before: head)
     var steps: [(before: SchemaDescription, after: SchemaDescription)] = []
-    for number in own {
-      let before = try dictionaries.schema(number: number)
-      for later in try log.schemas(madeOf: number) where own.contains(later) {
-        steps.append((before, try dictionaries.schema(number: later)))
-      }
+    // By the commits: schemas come back, and what has led from one to another elsewhere is no step of this way.
+    for migration in try log.migrations(before: head) {
+      guard let parent = migration.parent else { continue }
+      steps.append(
+        (
+          try dictionaries.schema(number: try log.row(parent).schema),
+          try dictionaries.schema(number: migration.schema)
+        )
+      )
     }
     return steps
   }

@@ -116,6 +116,7 @@ struct Reconciliation: TransactionPart {
     try transaction.finish()
     if let place = transaction.tables.place(ofID: id) { try noteMissing(in: place) }
     try FormerColumns(connection: connection).forget(table: id)
+    try FormerTypes(connection: connection).forget(table: id)
     return try facts.endReconciliation(of: id)
   }
 

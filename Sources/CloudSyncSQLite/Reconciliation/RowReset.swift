@@ -91,7 +91,7 @@ struct RowReset: TransactionPart {
       "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
     )
     for fact in [
-      Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo, .formerColumns,
+      Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo, .formerColumns, .formerTypes,
     ] {
       try facts.set(fact, to: nil)
     }

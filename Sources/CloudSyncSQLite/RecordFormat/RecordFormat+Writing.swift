@@ -51,19 +51,11 @@ extension RecordFormat {
       fields.set(field)
       for name in column.all { fields.clear(name) }
     }
-    let aside = known.aside.isEmpty ? [] : asideFields(of: version)
-    let isGone = version.clock.lastDeletion > .zero && version.clock.ends(lifeOf: version.clock)
     for name in version.columnNames {
-      guard let column = self.fields(of: name) else { continue }
-      // What lies elsewhere in the cloud, and is not remembered to, moves with the first save. Of a row that went unseen it
-      // stays: its value is not known here any more.
-      let isLeft =
-        !(isGone && version.value(of: name) == .null)
-        && column.besides
-          .contains { field in
-            known.hasAside(field) && !aside.contains { UTF8Bytes.equal($0, field) }
-          }
-      guard isLeft || version.differs(from: known, in: name) else { continue }
+      // What nobody has edited stays where it lies, and what it is: a table may have no more of it than its type can hold.
+      guard let column = self.fields(of: name), version.differs(from: known, in: name) else {
+        continue
+      }
       set(column, to: field(of: column, in: version), over: known, of: key, in: &fields)
     }
     for name in known.clock.columnNames where !version.knows(name) {
@@ -84,13 +76,25 @@ extension RecordFormat {
 
   /// The names of the fields that a version's record has beside its columns' own.
   ///
-  /// They are those of values that lie aside, of assets, and foreign ones; an edit over it has to know them.
-  func asideFields(of version: RecordVersion) -> [String] {
+  /// They are those of values that lie aside, of assets, and foreign ones; an edit over it has to know them. A save leaves
+  /// where they lie what it does not edit.
+  ///
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - known: What the cloud had before, if the version was saved over that; nil if the cloud has told of it.
+  /// - Returns: The names.
+  func asideFields(
+    of version: RecordVersion,
+    savedOver known: CloudRecord? = nil
+  ) -> [String] {
     var names: [String] = []
     for name in version.columnNames {
-      guard let column = fields(of: name), let field = field(of: column, in: version) else {
+      guard let column = fields(of: name) else { continue }
+      if let known, !version.differs(from: known, in: name) {
+        names += column.all.filter { known.hasAside($0) }
         continue
       }
+      guard let field = field(of: column, in: version) else { continue }
       if !UTF8Bytes.equal(field.name, column.own) { names.append(field.name) }
     }
     return names + version.foreignFields.map(\.name)

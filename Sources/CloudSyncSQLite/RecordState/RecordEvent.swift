@@ -111,8 +111,15 @@ struct RowRules: Sendable {
   var groups: [[String]] = []
   /// How many conflicts a row may meet, one after the other, before it has to wait.
   var conflictBudget = 16
-  /// The names of the fields that a version's record has beside its columns' own, as the table's format says.
-  var asideFields: @Sendable (RecordVersion) -> [String] = { _ in [] }
+  /// The names of the fields that a version's record has beside its columns' own, as the table's format says; after a save
+  /// over what the cloud has had, of which columns that the save has left alone are still where they were.
+  var asideFields: @Sendable (RecordVersion, CloudRecord?) -> [String] = { _, _ in [] }
+  /// Whether what a column has is what its type makes of another value.
+  var isImage: @Sendable (_ column: String, _ value: FieldValue, _ original: FieldValue) -> Bool = {
+    _,
+    _,
+    _ in false
+  }
 
   var deletes: DeletePolicy { policy.deletes }
   var join: RecordJoin { RecordJoin(deletes: deletes, groups: groups) }

@@ -121,7 +121,7 @@ extension RecordState {
     if case .nextFetch = hold { hold = .nextFetch(missing: nil) }
     if isKnown { return [] }
     let wasDirty = isDirty
-    let mine = takingBackAdditions(of: own, from: server, rules: rules)
+    let mine = takingBackAdditions(of: own.taking(server, rules), from: server, rules: rules)
     let isBehind = known.map { server.clock.isBehind($0.clock, deletes: rules.deletes) } ?? true
     let merged = wasDirty || isBehind ? merged(mine, with: server, rules: rules) : server
     let joined = endedLives.rejoin(merged, rules: rules)
@@ -189,7 +189,7 @@ extension RecordState {
     guard let mine = row, awaitsAnswer(over: former) else { return }
     let row = takingBackAdditions(of: mine, from: sent, rules: rules)
     self.row = row
-    cloud = .present(rules.record(sent, tag: tag, over: row))
+    cloud = .present(rules.record(sent, tag: tag, over: row, savedOver: known))
     conflicts = 0
     endRefusal()
     if !isDirty { settleEdits() }
@@ -371,7 +371,8 @@ extension RowRules {
   fileprivate func record(
     _ server: RecordVersion,
     tag: String,
-    over row: RecordVersion
+    over row: RecordVersion,
+    savedOver known: CloudRecord? = nil
   ) -> CloudRecord {
     let columns = server.columns
     return CloudRecord(
@@ -384,7 +385,7 @@ extension RowRules {
           return mine.time == column.time && !ValueContent.areEqual(mine.value, column.value)
         }
         .map(\.name),
-      aside: asideFields(server)
+      aside: asideFields(server, known)
     )
   }
 }

@@ -85,6 +85,18 @@ struct RecordVersion: Sendable, Hashable {
     if isNew { values.insert(column.value, at: place) } else { values[place] = column.value }
   }
 
+  /// The version with what the cloud has in columns where a table has no more than its type makes of that.
+  func taking(_ server: RecordVersion, _ rules: RowRules) -> RecordVersion {
+    var version = self
+    for (place, column) in clock.columns.enumerated() {
+      guard let theirs = server[column.name], theirs.time == column.time,
+        rules.isImage(column.name, values[place], theirs.value)
+      else { continue }
+      version.values[place] = theirs.value
+    }
+    return version
+  }
+
   /// Takes what a column has held since it was set: a row that is gone from its table has no values.
   mutating func recall(_ value: FieldValue, of name: String) {
     if let place = clock.columns.place(of: name) { values[place] = value }

@@ -90,7 +90,7 @@ struct EngineSetup {
       try facts.value(.schemaVersion) != .integer(version)
       || findings.contains { $0.finding == .leftOut }
     let readded = ReaddedColumns(connection: connection, registered: registered)
-    try take(findings, of: tables, readded: isNewSchema ? readded : nil)
+    try take(findings, of: tables, registered, readded: isNewSchema ? readded : nil)
     try IntegerKeyRanges(connection: connection, writer: tables.writer)
       .settle(options.countedTables(of: tables))
     try retryRefused(of: tables, isNewSchema: isNewSchema)
@@ -323,11 +323,13 @@ struct EngineSetup {
   /// - Parameters:
   ///   - findings: What became of the tables.
   ///   - tables: The tables.
+  ///   - registered: The tables as they were registered before.
   ///   - readded: Finds columns that were dropped and added again; nil if the schema is as it was.
   /// - Throws: SQLite's reason.
   private func take(
     _ findings: [(table: String, finding: CaptureFinding)],
     of tables: SyncTables,
+    _ registered: [RegisteredTable],
     readded: ReaddedColumns?
   ) throws(SQLiteError) {
     let facts = Facts(connection: connection)
@@ -345,7 +347,11 @@ struct EngineSetup {
         if !added.isEmpty || !removed.isEmpty {
           try facts.requestReconciliation(of: tables[place].id, fetchesAll: !removed.isEmpty)
         }
-      case .rebuilt: try facts.requestReconciliation(ofRebuilt: tables[place].id)
+      case .rebuilt:
+        if let former = registered.first(where: { $0.id == tables[place].id }) {
+          try FormerTypes(connection: connection).note(former, now: tables[place])
+        }
+        try facts.requestReconciliation(ofRebuilt: tables[place].id)
       case .new, .leftOut:
         try facts.requestReconciliation(of: tables[place].id, fetchesAll: true)
       }

@@ -56,6 +56,8 @@ struct Facts {
     case fetchAll = "fetch_all"
     /// What columns of tables that are to be compared were called before.
     case formerColumns = "former_columns"
+    /// What types they had.
+    case formerTypes = "former_types"
     /// The version of the schema when the engine was set up last: another one may take rows that were refused.
     case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.

@@ -124,10 +124,11 @@ final class RecordTable: Sendable {
     let compared = schema.primaryKey + keyedColumns + schema.foreignKeys.flatMap(\.columns)
     let isCompared = { @Sendable (name: String) in compared.contains { $0.isSameName(as: name) } }
     // A version may hold whole what goes out as an asset.
-    rules.asideFields = { [transport] version in
+    rules.asideFields = { [transport] version, known in
       let staged = transport.assets?.staged(version, isCompared: isCompared)
-      return format.asideFields(of: staged ?? version)
+      return format.asideFields(of: staged ?? version, savedOver: known)
     }
+    rules.isImage = ColumnImage.check(of: schema)
     self.rules = rules
     comparesValues = columns.map(isCompared)
     foundClock = format.newClock(at: .zero, created: RecordClock.foundCreation)

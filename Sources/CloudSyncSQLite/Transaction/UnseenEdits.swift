@@ -110,6 +110,7 @@ struct UnseenEdits: TransactionPart {
   ) throws(SQLiteError) {
     let table = tables[row.place]
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
+    let formerTypes = try FormerTypes(connection: connection).types(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
     var own = row
     for edit in table.edits(of: values) {
@@ -146,6 +147,11 @@ struct UnseenEdits: TransactionPart {
         ),
         !ValueContent.areEqual(former, edit.value)
       else { continue }
+      if isImage(edit, of: theirs, in: table, formerly: formerTypes[edit.name]) {
+        // Where the new type can hold what the cloud has, it is taken back.
+        if formerTypes[edit.name] != nil { own.restore(theirs) }
+        continue
+      }
       let change = ColumnEdit(name: edit.name, value: edit.value, former: former)
       if ValueConversion.isConversion(edit.value, of: former) {
         if !isHidden { converted.append(change) }
@@ -163,6 +169,24 @@ struct UnseenEdits: TransactionPart {
       .edited(.updated(changed, at: try transaction.nextTime())),
       of: row.key,
       in: row.place
+    )
+  }
+
+  /// Whether a column's type has made a value of what the cloud has, or a migration of what its former type had made of that:
+  /// nobody has edited it.
+  private func isImage(
+    _ edit: ColumnEdit,
+    of theirs: VersionedColumn,
+    in table: RecordTable,
+    formerly type: String?
+  ) -> Bool {
+    guard let type else { return table.rules.isImage(edit.name, edit.value, theirs.value) }
+    guard let column = table.schema.column(named: edit.name) else { return false }
+    return ColumnImage.isConvertedImage(
+      edit.value,
+      of: theirs.value,
+      from: ColumnImage.Affinity(type: type),
+      to: column.affinity
     )
   }
 

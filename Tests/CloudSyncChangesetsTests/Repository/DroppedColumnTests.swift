@@ -69,4 +69,44 @@ import Testing
       #expect(try bench.repository.verify().problems == [])
     }
   }
+
+  /// The schema after the drop is that before the column came: on the way to the other replica's HEAD nothing was dropped.
+  @Test(arguments: [0, 1, 2, 3], [true, false])
+  func aColumnThatWasAddedWithADefaultAndDroppedElsewhereIsWaitedFor(
+    number: Int,
+    isMerged: Bool
+  ) throws {
+    let schema = "CREATE TABLE people(id TEXT PRIMARY KEY NOT NULL, name TEXT)"
+    let benches = try ["desk", "phone"].map { try HistoryBench(schema, replica: $0) }
+    let (desk, phone) = (benches[0], benches[1])
+    try desk.commit("INSERT INTO people VALUES('\(number)', 'Ada')")
+    try phone.sync(from: desk)
+    for bench in benches {
+      try Self.migrate(bench, "ALTER TABLE people ADD COLUMN size INTEGER DEFAULT 5")
+    }
+    try HistoryBench.settle([desk, phone])
+    if isMerged { try phone.commit("UPDATE people SET name = 'Ida'") }
+    try Self.migrate(desk, "ALTER TABLE people DROP COLUMN size")
+    try phone.take(from: desk)
+    if isMerged {
+      try phone.repository.pull()
+      #expect(try phone.repository.status().heads.count == 2)
+    } else {
+      let error = #expect(throws: ChangesetError.self) { try phone.repository.pull() }
+      #expect(error?.code == .needsUpgrade)
+    }
+    #expect(try phone.rows("SELECT size FROM people") == ["5"])
+    #expect(try phone.repository.verify().problems == [])
+
+    try Self.migrate(phone, "ALTER TABLE people DROP COLUMN size")
+    try HistoryBench.settle([desk, phone])
+    let fresh = try HistoryBench(schema, replica: "fresh")
+    try fresh.sync(from: desk)
+    for bench in [desk, phone, fresh] {
+      #expect(
+        try bench.rows("SELECT * FROM people") == ["'\(number)', '\(isMerged ? "Ida" : "Ada")'"]
+      )
+      #expect(try bench.repository.verify().problems == [])
+    }
+  }
 }

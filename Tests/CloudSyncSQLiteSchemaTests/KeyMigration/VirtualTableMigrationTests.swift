@@ -143,7 +143,7 @@ struct VirtualTableMigrationTests {
     #expect(report.undeclaredReferences.count == 1 && !found.canFollow)
     #expect(
       found.reason == "Virtual table \"people_places\" seems to find the rows of table \"people\""
-        + " by their integer keys (all 1 row numbers are keys there)."
+        + " by their integer keys (1 row number is a key there)."
     )
   }
 }

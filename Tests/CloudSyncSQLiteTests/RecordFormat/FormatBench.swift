@@ -84,7 +84,7 @@ struct FormatBench {
   /// What is kept of a record that the cloud has.
   func known(_ version: RecordVersion, under row: RecordVersion) -> CloudRecord {
     var rules = RowRules(writer: 1, policy: TableMergePolicy())
-    rules.asideFields = { format.asideFields(of: $0) }
+    rules.asideFields = { format.asideFields(of: $0, savedOver: $1) }
     var state = RecordState()
     _ = state.reduce(.has(tag: "7", version), rules: rules)
     var known = CloudRecord(tag: "7", clock: version.clock)
