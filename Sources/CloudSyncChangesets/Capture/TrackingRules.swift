@@ -8,7 +8,7 @@ struct TrackingRules {
   /// What makes a history impossible, whatever it has of defaults and unique keys.
   private static let codes: Set<SchemaViolation.Code> = [
     .missingTable, .notATable, .missingPrimaryKey, .foreignKeyToUnsynchronizedTable,
-    .ambiguousColumnName, .tooManyColumns, .nullablePrimaryKey,
+    .ambiguousTableName, .ambiguousColumnName, .tooManyColumns, .nullablePrimaryKey,
   ]
 
   /// The tables of these names, or all, as the database spells them.

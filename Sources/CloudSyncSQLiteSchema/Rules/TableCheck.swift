@@ -10,8 +10,34 @@ struct TableCheck {
   private var name: String { table.name.quotedName }
 
   func violations() -> [SchemaViolation] {
-    keyViolations() + referenceViolations() + repairableViolations()
+    nameViolations() + keyViolations() + referenceViolations() + repairableViolations()
       + ColumnCheck(table: table).violations() + uniqueDefaultWarnings()
+  }
+
+  private func nameViolations() -> [SchemaViolation] {
+    if ["new", "old"].contains(where: { table.name.isSameName(as: $0) }) {
+      return [
+        table.violation(
+          .ambiguousTableName,
+          reason:
+            "Table \(name) is called as triggers call a row, so they could not tell the two apart; rename it."
+        )
+      ]
+    }
+    // Swift takes names for equal that SQLite tells apart by their bytes.
+    let other = schema.tables.first {
+      $0.name == table.name && !$0.name.utf8.elementsEqual(table.name.utf8)
+    }
+    guard let other else { return [] }
+    let bytes = [other.name, table.name].map { Hexadecimal.text(of: $0.utf8) }
+    return [
+      table.violation(
+        .ambiguousTableName,
+        reason:
+          "Two tables \(name) differ only in the Unicode form of their names (UTF-8 \(bytes[0]) and \(bytes[1])), so their"
+          + " rows would be mixed up; rename one of them."
+      )
+    ]
   }
 
   private func keyViolations() -> [SchemaViolation] {

@@ -23,6 +23,21 @@ struct ColumnRulesTests {
     }
   }
 
+  @Test("Tables that are called as triggers call a row, or alike but for the Unicode form, are rejected")
+  func tableNames() throws {
+    let columns = "(id TEXT PRIMARY KEY NOT NULL, v TEXT)"
+    let found = try violations(
+      """
+      CREATE TABLE "New" \(columns); CREATE TABLE old \(columns); CREATE TABLE news \(columns);
+      CREATE TABLE "caf\u{e9}" \(columns); CREATE TABLE "cafe\u{301}" \(columns)
+      """
+    )
+    #expect(found.map(\.code) == Array(repeating: .ambiguousTableName, count: 4))
+    #expect(found.filter(\.isWarning) == [])
+    #expect(found.map(\.reason).filter { $0.contains("as triggers call a row") }.count == 2)
+    #expect(found.map(\.reason).filter { $0.contains("63616665cc81") }.count == 2)
+  }
+
   @Test("A key's column has a type; one of any other column may be missing")
   func keyTypes() throws {
     let violations = try violations(
