@@ -128,7 +128,8 @@ extension RecordState {
     else { return nil }
     var life = former ?? RecordVersion()
     var hand = life.part(of: columns, at: time, going: move, rules: rules)
-    hand.ancestors.note(ancestors)
+    // Where nothing is known of the life any more, what was counted in it before is not part of what goes along.
+    hand.ancestors.note(ancestors.filter { former != nil || $0.writer == nil })
     former = life
     return hand
   }
