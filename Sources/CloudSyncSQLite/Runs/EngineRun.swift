@@ -184,6 +184,7 @@ final class EngineRun: Sendable {
     let id = session.fetch(operation) { [weak self] result in
       // A session that is released fails what it has, wherever that happens.
       guard let self, isUnderWay else { return }
+      // It is counted once: what can fail, and is done again then, is a step of its own.
       perform { (run) throws(SyncEngineError) in
         run.state.withLock { $0.fetches -= 1 }
         run.fetchNext()
@@ -192,7 +193,7 @@ final class EngineRun: Sendable {
           return
         }
         run.state.withLock { $0.isSyncUnnoted = true }
-        try run.fetchAllIfDue()
+        run.perform { (run) throws(SyncEngineError) in try run.fetchAllIfDue() }
       }
     }
     control.report()
