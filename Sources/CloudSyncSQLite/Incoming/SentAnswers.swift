@@ -84,7 +84,10 @@ struct SentAnswers: TransactionPart {
       if let server = error.serverRecord { try transaction.cloud.take(server, meeting: row) }
       guard let row, try isUnmoved(row) else { return }
       // Nothing was learnt of it: sent again, it would only meet the same.
-      let reason = "the cloud has a record of this name that cannot be read: \(error)"
+      let detail = error.code == .awaitsAppEdit ? "" : " (\(error))"
+      let reason =
+        "the cloud has a record of this name that no row here can be made of, as of another version of the app; bring"
+        + " all devices to one version, or give this row another key\(detail)"
       transaction.counts.parked += 1
       try reduce(
         .refused(error.code, reason: reason, isPassing: false, wait: nil, now: now),
