@@ -111,8 +111,7 @@ struct CloudRecords: TransactionPart {
     let read: (key: RecordKey, version: RecordVersion)?
     let isOfFormerKey: Bool
     do throws(CodedError) {
-      let key = try format.key(of: record)
-      let version = try format.version(of: record)
+      let (key, version) = try format.row(of: record)
       read = key.flatMap { key in version.map { (key, $0) } }
       isOfFormerKey =
         key == nil && version.map { format.isOfFormerKey(record, version: $0) } ?? false

@@ -49,6 +49,41 @@ extension RecordFormat {
     return UTF8Bytes.equal(key.name, name) ? key : nil
   }
 
+  /// The row that a record is of, as it is here: its key, and what it has.
+  ///
+  /// An older version of the app that has given the row another key knows the key's column by a former name, and carries the
+  /// present one along with the key that the row had first: then the record's name tells the key.
+  ///
+  /// - Parameter record: The record.
+  /// - Returns: The key, nil if it is none of a row's of the table; what the row has, nil if no engine has made the record.
+  /// - Throws: What cannot be read.
+  func row(
+    of record: Record
+  ) throws(CodedError) -> (key: RecordKey?, version: RecordVersion?) {
+    let (key, version) = (try key(of: record), try version(of: record))
+    guard key == nil, var row = version, let origin = row.clock.row,
+      case .values(let told)? = RecordName.parse(record.recordID.name)?.key,
+      told.count == self.key.count
+    else { return (key, version) }
+    let own = self.key(spelled: told)
+    var carried: [SQLiteValue] = []
+    for column in self.key {
+      let value = row.value(of: columns[column.place].column) ?? .null
+      guard case .value(let value)? = ValueCodec.decode(value) else { return (nil, version) }
+      carried.append(value)
+    }
+    guard UTF8Bytes.equal(own.name, record.recordID.name),
+      UTF8Bytes.equal(self.key(spelled: carried).name, origin.name)
+    else { return (nil, version) }
+    for (column, value) in zip(self.key, own.values) {
+      guard case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) else {
+        continue
+      }
+      row.recall(field, of: columns[column.place].column)
+    }
+    return (own, row)
+  }
+
   /// Whether a record that is none of the key's is of one that the table has had, or has in another version of the app:
   /// its own columns make its name, or nothing is left of it but a deletion.
   func isOfFormerKey(_ record: Record, version: RecordVersion) -> Bool {

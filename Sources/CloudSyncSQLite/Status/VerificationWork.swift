@@ -83,7 +83,7 @@ struct VerificationWork: Sendable {
     let table = transaction.tables[place]
     let read: (key: RecordKey, version: RecordVersion)?
     do throws(CodedError) {
-      let (key, version) = (try table.format.key(of: record), try table.format.version(of: record))
+      let (key, version) = try table.format.row(of: record)
       read = key.flatMap { key in version.map { (key, $0) } }
       if key == nil, let version, table.format.isOfFormerKey(record, version: version) { return }
     } catch {

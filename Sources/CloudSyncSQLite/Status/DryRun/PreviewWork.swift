@@ -78,7 +78,7 @@ struct PreviewWork {
 
   /// The key that a record tells, in its name or in its fields; nil if it cannot be read, and is put into no row.
   private func key(of record: Record, in format: RecordFormat) -> RecordKey? {
-    do throws(CodedError) { return try format.key(of: record) } catch { return nil }
+    do throws(CodedError) { return try format.row(of: record).key } catch { return nil }
   }
 
   private mutating func noteApplied(_ entries: [PreviewLog.Entry]) throws(SQLiteError) {
