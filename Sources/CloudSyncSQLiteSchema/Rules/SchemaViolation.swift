@@ -40,7 +40,7 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let invalidColumnName = Self("invalidColumnName")
     /// A default calls `uuid()`, which SQLite lacks: only connections of the engine can insert.
     public static let uuidFunctionMissing = Self("uuidFunctionMissing")
-    /// The table is called as triggers call a row, `new` or `old`, or as another one but for the Unicode form of the name.
+    /// The table is called as triggers call a row, `new`, or as another one but for the Unicode form of the name.
     public static let ambiguousTableName = Self("ambiguousTableName")
     /// Two columns have names that differ only in their Unicode form.
     public static let ambiguousColumnName = Self("ambiguousColumnName")
