@@ -37,7 +37,7 @@ public struct LogQuery: Sendable, Hashable {
 public struct CellOrigin: Sendable, Hashable {
   /// The column.
   public let column: String
-  /// What it holds.
+  /// What it holds; NULL if it held something before.
   public let value: FieldValue
   /// The commit that wrote it.
   public let changeset: Changeset

@@ -23,7 +23,8 @@ struct Blame {
     }
     guard let seq = try RevisionSearch(work: work).number(revision: revision) else { return [] }
     let steps = try steps(table: table, key, at: seq)
-    guard let cells = try cells(of: steps, table: table, key, at: seq) else { return [] }
+    guard var cells = try cells(of: steps, table: table, key, at: seq) else { return [] }
+    cells.merge(Self.emptied(by: steps)) { present, _ in present }
     var origins: [CellOrigin] = []
     for column in cells.keys.sortedByBytes() {
       guard let value = cells[column] else { continue }
@@ -38,6 +39,16 @@ struct Blame {
       )
     }
     return origins
+  }
+
+  /// The columns that were made NULL, and not merely never filled.
+  private static func emptied(by steps: [Step]) -> [String: SQLiteValue] {
+    var latest: [String: SQLiteValue] = [:]
+    for step in steps {
+      guard let change = step.change, change.kind == .update else { continue }
+      for cell in change.cells where latest[cell.column] == nil { latest[cell.column] = cell.new }
+    }
+    return latest.filter { $0.value == .null }
   }
 
   /// What a row holds, from its beginning on, or as the tables tell where that was removed.

@@ -55,7 +55,7 @@ extension ChangesetRepository {
   ///   - table: The table.
   ///   - key: The values of the row's primary key.
   ///   - revision: The commit whose row is meant.
-  /// - Returns: The columns of the row, by name; none if there is no such row.
+  /// - Returns: The columns of the row, by name, but for those that never held anything; none if there is no such row.
   /// - Throws: That there is no such revision, or what is wrong with the database.
   public func blame(
     _ table: String,

@@ -21,10 +21,9 @@ enum ColumnImage {
     of original: FieldValue,
     in affinity: Affinity
   ) -> Bool {
-    guard case .value(let value)? = ValueCodec.decode(value),
-      case .value(let original)? = ValueCodec.decode(original), value != original,
-      keeps(value, in: affinity)
-    else { return false }
+    guard let (value, original) = unlike(value, original), keeps(value, in: affinity) else {
+      return false
+    }
     return isSameNumber(value, as: original, in: affinity)
   }
 
@@ -56,11 +55,21 @@ enum ColumnImage {
     from former: Affinity,
     to affinity: Affinity
   ) -> Bool {
-    guard case .value(let value)? = ValueCodec.decode(value),
-      case .value(let original)? = ValueCodec.decode(original), value != original,
-      keeps(original, in: affinity), !keeps(original, in: former)
+    guard let (value, original) = unlike(value, original), keeps(original, in: affinity),
+      !keeps(original, in: former)
     else { return false }
     return isSameNumber(value, as: original, in: former)
+  }
+
+  /// What a table would hold for two values; nil if it is the same, or nothing that a column holds.
+  private static func unlike(
+    _ one: FieldValue,
+    _ other: FieldValue
+  ) -> (SQLiteValue, SQLiteValue)? {
+    guard case .value(let one)? = ValueCodec.decode(one),
+      case .value(let other)? = ValueCodec.decode(other), one != other
+    else { return nil }
+    return (one, other)
   }
 
   /// Whether a column stores a value as it is.

@@ -174,7 +174,9 @@ enum HistoryLooking {
     let key = try repository.key(of: table, Array(target.arguments.operands[2...]))
     let origins = try repository.blame(table, key)
     if origins.isEmpty {
-      throw ToolError.failure("\(target.path): there is no such row in table “\(table)” at HEAD")
+      throw ToolError.failure(
+        "\(target.path): there is no such row in table “\(table)” at HEAD, or nothing but its key was ever written"
+      )
     }
     if target.isJSON {
       return try target.show(

@@ -121,6 +121,19 @@ import Testing
     #expect(try log(LogQuery(revision: "HEAD~1")) == ["2", "1"])
   }
 
+  @Test func whoHasEmptiedAColumnIsBlamedForIt() throws {
+    let bench = try HistoryBench()
+    let first = try bench.commit("INSERT INTO people(id, name, score) VALUES('a', 'Ada', 1)")
+    let second = try bench.commit("UPDATE people SET name = NULL")
+    let origins = try bench.repository.blame("people", [.string("a")])
+    // What never held anything is no one's.
+    #expect(origins.map(\.column) == ["name", "score"])
+    #expect(origins.map(\.changeset.id) == [second, first].map { $0?.id })
+    #expect(origins.map(\.value) == [.null, .int64(1)])
+    let third = try bench.commit("UPDATE people SET name = 'Ida'")
+    #expect(try bench.repository.blame("people", [.string("a")]).first?.changeset.id == third?.id)
+  }
+
   @Test func commitsMadeAlikeAreOne() throws {
     let one = try HistoryBench()
     let other = try HistoryBench()
