@@ -8,7 +8,14 @@ struct ReplicaReport: Sendable, Hashable {
     var generation: Int64
   }
 
+  /// A name that a copy of a database had before it found that another one has it too, with its last commits under it.
+  struct Former: Sendable, Hashable {
+    var name: String
+    var ends: [ChangesetID]
+  }
+
   var replica: String
+  var formers: [Former] = []
   /// The commit of a snapshot that all of its work goes on from, now and later.
   var reached: Place?
   /// The commit that the history begins with for everybody.
@@ -36,6 +43,7 @@ struct ReplicaReport: Sendable, Hashable {
       writer.write(counted: place?.id.bytes ?? [])
       if let place { writer.write(UInt64(place.generation)) }
     }
+    for former in formers { former.write(to: &writer) }
     return writer.bytes
   }
 
@@ -47,7 +55,7 @@ struct ReplicaReport: Sendable, Hashable {
     replica = try reader.text()
     reached = try Self.place(reader: &reader)
     horizon = try Self.place(reader: &reader)
-    guard reader.isAtEnd else { throw ByteFault("something follows its end") }
+    while !reader.isAtEnd { formers.append(try Former(&reader)) }
   }
 
   private static func place(reader: inout ByteReader) throws(ByteFault) -> Place? {
@@ -57,5 +65,24 @@ struct ReplicaReport: Sendable, Hashable {
     let generation = try reader.number()
     guard generation > 0, generation < 1 << 62 else { throw ByteFault("a generation is none") }
     return Place(id: id, generation: Int64(generation))
+  }
+}
+
+extension ReplicaReport.Former {
+  func write(to writer: inout ByteWriter) {
+    writer.write(name)
+    writer.write(count: ends.count)
+    for id in ends { writer.write(raw: id.bytes) }
+  }
+
+  init(_ reader: inout ByteReader) throws(ByteFault) {
+    name = try reader.text()
+    ends = []
+    for _ in 0..<(try reader.number()) {
+      guard let id = ChangesetID(bytes: try reader.raw(32)) else {
+        throw ByteFault("a commit is none")
+      }
+      ends.append(id)
+    }
   }
 }

@@ -13,6 +13,7 @@ struct ReportMaking {
     let sent = try work.info.bytes(name: .reported)
       .flatMap { bytes in try? ReplicaReport(bytes) }
     var report = ReplicaReport(replica: try work.replica(), reached: sent?.reached)
+    report.formers = try ReplicaName(work: work).told()
     report.horizon = horizon.map { .init(id: $0.id, generation: $0.generation) }
     for snapshot in try zone.snapshots() {
       if let known = report.reached, !known.precedes(snapshot.place) { break }
@@ -20,7 +21,9 @@ struct ReportMaking {
       report.reached = snapshot.place
       break
     }
-    if report.reached != sent?.reached || report.replica != sent?.replica, report.reached != nil {
+    if report.reached != sent?.reached || report.replica != sent?.replica
+      || report.formers != sent?.formers ?? [], report.reached != nil
+    {
       return report
     }
     // The horizon is told by whoever has made it; by others only if nobody does any more.

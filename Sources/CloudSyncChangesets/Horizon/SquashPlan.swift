@@ -35,11 +35,10 @@ struct SquashPlan {
         .filter {
           [$0.reached, $0.horizon].contains { $0.map { !$0.precedes(known.place) } ?? false }
         }
-        .map(\.replica)
+      let formers = try done.flatMap(\.formers) + ReplicaName(work: work).told()
       var missing: [String] = []
-      for name in last.keys.sortedByBytes() where !done.contains(name) {
-        let names = try done + [work.replica()]
-        if try isGivenUp(name, by: names, table) == false { missing.append(name) }
+      for name in last.keys.sortedByBytes() where !done.contains(where: { $0.replica == name }) {
+        if try isGivenUp(name, by: formers, table) == false { missing.append(name) }
       }
       return missing.isEmpty ? .finish(row) : .wait(row, replicas: missing)
     }
@@ -56,25 +55,22 @@ struct SquashPlan {
     return .snapshot(row)
   }
 
-  /// Whether nobody has a name any more: several copies of one file had it, and each of them that has committed under it
-  /// has taken another one and is heard of under that.
+  /// Whether nobody has a name any more: several copies of one file had it, and whoever has made the last commits under it
+  /// has taken another name, and is heard of under that.
   private func isGivenUp(
     _ name: String,
-    by done: [String],
+    by formers: [ReplicaReport.Former],
     _ table: ParentTable
   ) throws(ChangesetError) -> Bool {
-    let successors = Set(done).filter { ReplicaName.succeeds($0, name) }
-    // One copy alone may go on under the name.
-    if successors.count < 2 { return false }
+    let told = formers.filter { $0.name.hasSameBytes(as: name) }.flatMap(\.ends)
+    if told.isEmpty { return false }
     var commits: [Int64] = []
-    for seq in try recentEdits()
-    where try work.changeset(row: work.log.row(seq)).replica == name { commits.append(seq) }
-    // A copy's commits follow each other: so many ends, so many copies.
-    var ends = Set(commits)
-    for seq in commits.reversed() where ends.contains(seq) {
-      ends.subtract(table.ancestors(of: seq))
+    for seq in try recentEdits() where try work.isMade(seq, by: name) { commits.append(seq) }
+    for seq in table.ends(of: commits) {
+      let id = try work.log.row(seq).id
+      if !told.contains(id) { return false }
     }
-    return ends.count > 1 && successors.count >= ends.count
+    return true
   }
 
   /// The last commit of each other replica that was heard of lately, by its name.

@@ -26,7 +26,9 @@ extension ChangesetRepository {
     in database: some SyncDatabase
   ) throws(ChangesetError) -> Int {
     try database.use { (connection) throws(ChangesetError) in
-      Int(try connection.integer("SELECT count(*) FROM changesets_log WHERE remote <> 1") ?? 0)
+      // What goes on from before a squash, and was put on top of nothing, is in no cloud either.
+      try CommitLog(connection: connection).unpushedCount()
+        + Heads(connection: connection).beside().count
     }
   }
 

@@ -12,19 +12,11 @@ struct HistoryStatus {
     for head in try work.branchHeads.joinable(ofBranch: position.branch) {
       if let id = try work.log.id(seq: head.seq) { heads.append(id) }
     }
-    let count = { (sql: String) throws(ChangesetError) -> Int in
-      Int(try work.connection.integer(sql) ?? 0)
-    }
     let left = try LeftBehind(work: work).findings()
     return ChangesetStatus(
       head: try work.head(),
       tables: try tables(),
-      unpushedCount: try count(
-        """
-        SELECT count(*) FROM changesets_log WHERE remote = 0
-          AND generation > \(try Horizon(work.connection)?.row.generation ?? 0) AND seq > ifnull((SELECT value FROM changesets_info WHERE name = 'pushed'), 0)
-        """
-      ),
+      unpushedCount: try work.log.unpushedCount(),
       heads: heads.sorted(),
       behindCount: try work.heads.beside().count,
       leftBehindCount: left.changesets.count,

@@ -313,6 +313,18 @@ struct CommitLog {
     .map { (number) throws(ChangesetError) in try row(number) }
   }
 
+  /// How many commits no cloud is known to have; what is before a squash, and what was put on top of one, is in it.
+  func unpushedCount() throws(ChangesetError) -> Int {
+    let count = try connection.integer(
+      """
+      SELECT count(*) FROM changesets_log WHERE remote = 0 AND generation > ?1
+        AND seq > ifnull((SELECT value FROM changesets_info WHERE name = 'pushed'), 0)
+      """,
+      .integer(try Horizon(connection)?.row.generation ?? 0)
+    )
+    return Int(count ?? 0)
+  }
+
   // MARK: Identifiers
 
   /// So many commits may have no index.

@@ -20,9 +20,10 @@ struct ReplicaName {
   func change(at first: Int64) throws(ChangesetError) {
     guard work.options.replica == nil else { return }
     let name = try work.replica()
+    let former = ReplicaReport.Former(name: name, ends: try ends(of: name, before: first))
     var writer = ByteWriter()
-    for former in try formers() + [Former(name: name, end: first)] {
-      writer.write(former.name)
+    for former in try formers() + [Former(told: former, end: first)] {
+      former.told.write(to: &writer)
       writer.write(UInt64(former.end))
     }
     try work.info.set(.formerReplicas, .blob(writer.bytes))
@@ -33,8 +34,25 @@ struct ReplicaName {
 
   /// A name that this copy had, and the number of the first commit that somebody else has made under it.
   private struct Former {
-    var name: String
+    var told: ReplicaReport.Former
     var end: Int64
+  }
+
+  /// The names that this copy has had, for the others.
+  func told() throws(ChangesetError) -> [ReplicaReport.Former] { try formers().map(\.told) }
+
+  /// The commits of a name, with numbers below one, that no other of these goes on from.
+  private func ends(of name: String, before end: Int64) throws(ChangesetError) -> [ChangesetID] {
+    let numbers = try work.connection.rows(
+      "SELECT seq FROM changesets_log WHERE kind = 1 AND seq < ?1 ORDER BY seq",
+      .integer(end)
+    ) { $0.integer(0) }
+    var own: [Int64] = []
+    for seq in numbers where try work.isMade(seq, by: name) { own.append(seq) }
+    return try ParentTable(work.connection).ends(of: own)
+      .map { (seq) throws(ChangesetError) in
+        try work.log.row(seq).id
+      }
   }
 
   private func formers() throws(ChangesetError) -> [Former] {
@@ -43,7 +61,8 @@ struct ReplicaName {
       var reader = ByteReader(bytes)
       var formers: [Former] = []
       while !reader.isAtEnd {
-        formers.append(Former(name: try reader.text(), end: Int64(clamping: try reader.number())))
+        let told = try ReplicaReport.Former(&reader)
+        formers.append(Former(told: told, end: Int64(clamping: try reader.number())))
       }
       return formers
     }
@@ -54,7 +73,7 @@ struct ReplicaName {
     let (present, formers) = (try work.replica(), try formers())
     return { seq, name in
       name.hasSameBytes(as: present)
-        || formers.contains { seq < $0.end && name.hasSameBytes(as: $0.name) }
+        || formers.contains { seq < $0.end && name.hasSameBytes(as: $0.told.name) }
     }
   }
 
@@ -73,5 +92,13 @@ struct ReplicaName {
   static func random(options: ChangesetOptions) -> String {
     let number = SplitMix64.first(of: options.environment.nonce())
     return String(StateHash(high: 0, low: number).text.suffix(12))
+  }
+}
+
+extension HistoryWork {
+  /// Whether an edit was made by a replica of a name, and not put on top of a squash by somebody.
+  func isMade(_ seq: Int64, by name: String) throws(ChangesetError) -> Bool {
+    let commit = try changeset(row: try log.row(seq))
+    return commit.originals.isEmpty && commit.replica?.hasSameBytes(as: name) == true
   }
 }

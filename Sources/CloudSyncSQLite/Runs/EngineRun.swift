@@ -184,16 +184,23 @@ final class EngineRun: Sendable {
     let id = session.fetch(operation) { [weak self] result in
       // A session that is released fails what it has, wherever that happens.
       guard let self, isUnderWay else { return }
-      // It is counted once: what can fail, and is done again then, is a step of its own.
+      let hasEnded = Locked(false)
       perform { (run) throws(SyncEngineError) in
-        run.state.withLock { $0.fetches -= 1 }
-        run.fetchNext()
+        // A step that fails is done again, and the fetch has ended once.
+        let isFirst = hasEnded.withLock { hasEnded in
+          defer { hasEnded = true }
+          return !hasEnded
+        }
+        if isFirst {
+          run.state.withLock { $0.fetches -= 1 }
+          run.fetchNext()
+        }
         guard case .success = result, operation.isLookup == false else {
           waiter?.end(hasFetched: false)
           return
         }
         run.state.withLock { $0.isSyncUnnoted = true }
-        run.perform { (run) throws(SyncEngineError) in try run.fetchAllIfDue() }
+        try run.fetchAllIfDue()
       }
     }
     control.report()

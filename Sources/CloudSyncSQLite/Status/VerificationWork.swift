@@ -140,7 +140,9 @@ struct VerificationWork: Sendable {
     for name in names {
       if let one = mine.value(of: name), let other = version.value(of: name) {
         if ValueContent.areEqual(one, other) { continue }
-        if try conversion.makes(other, of: name) { continue }
+        if try conversion.makes(other, of: name) || table.rules.isImage(name, one, other) {
+          continue
+        }
       }
       differing.append(name)
     }

@@ -24,7 +24,7 @@ enum ColumnImage {
     guard let (value, original) = unlike(value, original), keeps(value, in: affinity) else {
       return false
     }
-    return isSameNumber(value, as: original, in: affinity)
+    return isMade(value, of: original, by: affinity)
   }
 
   /// Tells of a table's columns whether what one has is what its type makes of another value.
@@ -32,7 +32,7 @@ enum ColumnImage {
     of table: TableSchema
   ) -> @Sendable (_ column: String, _ value: FieldValue, _ original: FieldValue) -> Bool {
     let affinities = Dictionary(
-      table.writableColumns.map { ($0.name, $0.affinity) },
+      table.writableColumns.filter { !table.keepsValues(in: $0) }.map { ($0.name, $0.affinity) },
       uniquingKeysWith: { first, _ in first }
     )
     return { column, value, original in
@@ -55,10 +55,41 @@ enum ColumnImage {
     from former: Affinity,
     to affinity: Affinity
   ) -> Bool {
-    guard let (value, original) = unlike(value, original), keeps(original, in: affinity),
-      !keeps(original, in: former)
-    else { return false }
-    return isSameNumber(value, as: original, in: former)
+    guard let (value, original) = unlike(value, original), keeps(original, in: affinity) else {
+      return false
+    }
+    return isMade(value, of: original, by: former)
+  }
+
+  /// Whether a column makes a value of another one, which it cannot hold, be it that the value has been converted since.
+  private static func isMade(
+    _ value: SQLiteValue,
+    of original: SQLiteValue,
+    by affinity: Affinity
+  ) -> Bool {
+    if keeps(original, in: affinity) { return false }
+    if affinity == .text { return isText(value, of: original) }
+    guard let one = number(of: value), let other = number(of: original) else { return false }
+    if affinity != .real, case .integer(let one) = one, case .integer(let other) = other {
+      return one == other
+    }
+    return real(one) == real(other)
+  }
+
+  /// Whether a value is the text that SQLite writes for a number: a real has fifteen digits there, and always a point.
+  private static func isText(_ value: SQLiteValue, of original: SQLiteValue) -> Bool {
+    guard case .text(let text) = value else { return false }
+    switch original {
+    case .integer(let number): return text == "\(number)"
+    case .real(let number):
+      let digits = text.drop { $0 == "-" }
+      guard text.contains("."), !text.contains(" "), digits.first?.isNumber ?? false,
+        digits.first != "0" || digits.dropFirst().first == ".",
+        case .real(let written)? = self.number(in: text)
+      else { return false }
+      return abs(written - number) <= 1e-14 * max(abs(written), abs(number))
+    case .null, .text, .malformedText, .blob: return false
+    }
   }
 
   /// What a table would hold for two values; nil if it is the same, or nothing that a column holds.
@@ -83,22 +114,6 @@ enum ColumnImage {
     case (_, .text(let text)): number(in: text) == nil
     case (_, .integer), (.real, .real): true
     }
-  }
-
-  /// Whether two values are one number to a column.
-  private static func isSameNumber(
-    _ one: SQLiteValue,
-    as other: SQLiteValue,
-    in affinity: Affinity
-  ) -> Bool {
-    guard let one = number(of: one), let other = number(of: other) else { return false }
-    if affinity != .real, case .integer(let one) = one, case .integer(let other) = other {
-      return one == other
-    }
-    let (mine, theirs) = (real(one), real(other))
-    // As text a real has fifteen digits.
-    return mine == theirs
-      || affinity == .text && abs(mine - theirs) <= 1e-14 * max(abs(mine), abs(theirs))
   }
 
   private static func number(of value: SQLiteValue) -> SQLiteValue? {

@@ -2,6 +2,7 @@ import CloudSyncCore
 import CloudSyncLocalCloud
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
+import Foundation
 import Testing
 
 @testable import CloudSyncChangesets
@@ -125,6 +126,40 @@ import Testing
     for machine in [one, other] {
       #expect(try machine.database.rows("SELECT count(*) FROM people") == ["9"])
       #expect(try machine.repository.verify().problems == [])
+    }
+  }
+
+  /// One has committed under it and was not heard of since; that two others have taken other names says nothing of it.
+  @Test func aSquashWaitsForACopyThatStillHasTheName() async throws {
+    let (folder, cloud) = (try ScratchFolder(), LocalCloud())
+    let one = try Machine(folder.file("one.db"), cloud, nonce: 1)
+    for number in 1...6 { _ = try one.commit("INSERT INTO people VALUES('\(number)', 'Ada')") }
+    try await one.remote.sync()
+    let path = try Self.copy(folder, one)
+    let third = folder.file("third.db")
+    try FileManager.default.copyItem(atPath: path, toPath: third)
+    let others = [
+      try Machine(path, cloud, nonce: 2), try Machine(third, cloud, nonce: 3),
+    ]
+    let name = try one.commit("INSERT INTO people VALUES('b', 'Bob')")?.replica
+    try await one.remote.push()
+    _ = try others[0].commit("INSERT INTO people VALUES('c', 'Cy')")
+    for _ in 0..<3 { for machine in others { try await machine.remote.sync() } }
+    var summary = SquashSummary()
+    for _ in 0..<3 {
+      summary = try await others[0].remote.squash(depth: 1)
+      for machine in others { try await machine.remote.sync() }
+    }
+    #expect(summary.waitingFor == [name])
+    // It is heard of under another name, too.
+    for machine in [one, others[0], one] { try await machine.remote.sync() }
+    summary = try await others[0].remote.squash(depth: 1)
+    #expect(summary.waitingFor == [] && summary.beginning != nil)
+    for machine in [one] + others {
+      try await machine.remote.sync()
+      #expect(try machine.database.rows("SELECT count(*) FROM people") == ["8"])
+      #expect(try machine.repository.verify().problems == [])
+      #expect(try ChangesetRepository.unpushedCount(in: machine.database) == 0)
     }
   }
 

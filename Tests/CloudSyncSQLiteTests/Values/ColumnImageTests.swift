@@ -100,4 +100,46 @@ struct ColumnImageTests {
     #expect(try mac.lines(Self.query) == ["\(one.value)|'x'"])
     #expect(try bench.unclean(phone) == [])
   }
+
+  struct Edit: Sendable, CustomTestStringConvertible {
+    let type: String
+    let value: String
+    let expression: String
+    let result: String
+
+    var testDescription: String { "\(expression) of \(value), \(type)" }
+  }
+
+  /// What a column could hold was changed, though it is the same number.
+  @Test(
+    "A migration that changes values within their type is sent, and found by a search",
+    arguments: [
+      Edit(type: "TEXT", value: "'1067'", expression: "printf('%05d', v)", result: "'01067'"),
+      Edit(type: "TEXT", value: "' 7'", expression: "trim(v)", result: "'7'"),
+      Edit(type: "", value: "5", expression: "CAST(v AS TEXT)", result: "'5'"),
+      Edit(type: "REAL", value: "1.5", expression: "v + 1", result: "2.5"),
+    ],
+    [true, false]
+  )
+  func sameType(edit: Edit, isRebuilt: Bool) throws {
+    let schema = Self.schema(edit.type)
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', \(edit.value), 'x')", at: 1_000)
+    try bench.sync(mac, phone)
+    if isRebuilt {
+      let rebuilding = Self.rebuilding(edit.type)
+        .replacing("SELECT * FROM notes", with: "SELECT id, \(edit.expression), x FROM notes")
+      try bench.restart(mac, ["notes"], after: rebuilding)
+    } else {
+      try mac.execute("UPDATE cloudsync_clock SET own_table = 1, own_all = 1")
+      try mac.execute("UPDATE notes SET v = \(edit.expression)")
+      try mac.execute("UPDATE cloudsync_clock SET own_table = NULL, own_all = NULL")
+      try mac.engine.rescan()
+    }
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.query) == ["\(edit.result)|'x'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }

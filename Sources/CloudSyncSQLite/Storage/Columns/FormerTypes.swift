@@ -26,15 +26,19 @@ struct FormerTypes {
     let names = try FormerColumns(connection: connection).names(of: former.id)
     var all = try facts.names(.formerTypes)
     var types = all["\(former.id)"] ?? [:]
-    for column in table.schema.writableColumns where types[column.name] == nil {
+    for column in table.schema.writableColumns {
+      if let first = types[column.name] {
+        // It has come back.
+        if ColumnImage.Affinity(type: first) == column.affinity { types[column.name] = nil }
+        continue
+      }
       let name = names[column.name] ?? column.name
       guard let old = declared.first(where: { $0.name.isSameName(as: name) }),
         old.affinity != column.affinity
       else { continue }
       types[column.name] = old.type
     }
-    if types.isEmpty { return }
-    all["\(former.id)"] = types
+    all["\(former.id)"] = types.isEmpty ? nil : types
     try facts.set(.formerTypes, toNames: all)
   }
 
