@@ -38,7 +38,7 @@ struct SquashPlan {
       let formers = try done.flatMap(\.formers) + ReplicaName(work: work).told()
       var missing: [String] = []
       for name in last.keys.sortedByBytes() where !done.contains(where: { $0.replica == name }) {
-        if try isGivenUp(name, by: formers, table) == false { missing.append(name) }
+        if try isGivenUp(name, by: formers) == false { missing.append(name) }
       }
       return missing.isEmpty ? .finish(row) : .wait(row, replicas: missing)
     }
@@ -59,14 +59,13 @@ struct SquashPlan {
   /// has taken another name, and is heard of under that.
   private func isGivenUp(
     _ name: String,
-    by formers: [ReplicaReport.Former],
-    _ table: ParentTable
+    by formers: [ReplicaReport.Former]
   ) throws(ChangesetError) -> Bool {
     let told = formers.filter { $0.name.hasSameBytes(as: name) }.flatMap(\.ends)
     if told.isEmpty { return false }
     var commits: [Int64] = []
     for seq in try recentEdits() where try work.isMade(seq, by: name) { commits.append(seq) }
-    for seq in table.ends(of: commits) {
+    for seq in try work.log.ends(of: commits) {
       let id = try work.log.row(seq).id
       if !told.contains(id) { return false }
     }

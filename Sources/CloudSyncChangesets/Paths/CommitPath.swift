@@ -98,6 +98,15 @@ extension CommitLog {
     return true
   }
 
+  /// Those of some commits, in their order, that no other of them goes on from.
+  func ends(of commits: [Int64]) throws(ChangesetError) -> [Int64] {
+    var ends = Set(commits)
+    for seq in commits.reversed() where ends.contains(seq) {
+      ends.subtract(try ancestors(of: [seq]).subtracting([seq]))
+    }
+    return ends.sorted()
+  }
+
   /// Some commits and all that they descend from.
   func ancestors(of commits: [Int64]) throws(ChangesetError) -> Set<Int64> {
     let starts = commits.map { "(\($0))" }.joined(separator: ", ")

@@ -49,7 +49,7 @@ struct ReplicaName {
     ) { $0.integer(0) }
     var own: [Int64] = []
     for seq in numbers where try work.isMade(seq, by: name) { own.append(seq) }
-    return try ParentTable(work.connection).ends(of: own)
+    return try work.log.ends(of: own)
       .map { (seq) throws(ChangesetError) in
         try work.log.row(seq).id
       }

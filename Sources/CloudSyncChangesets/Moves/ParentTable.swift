@@ -61,13 +61,6 @@ struct ParentTable {
     return found
   }
 
-  /// Those of some commits, in their order, that no other of them goes on from.
-  func ends(of commits: [Int64]) -> [Int64] {
-    var ends = Set(commits)
-    for seq in commits.reversed() where ends.contains(seq) { ends.subtract(ancestors(of: seq)) }
-    return ends.sorted()
-  }
-
   /// The latest cut on the way of first parents to a commit; nil if there is none.
   func cut(from start: Int64) -> Int64? {
     var seq = Int(start)
