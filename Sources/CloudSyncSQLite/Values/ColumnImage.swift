@@ -142,7 +142,8 @@ enum ColumnImage {
     let isPlain = trimmed.allSatisfy {
       (0x30...0x39).contains($0) || [0x2b, 0x2d, 0x2e, 0x45, 0x65].contains($0)
     }
-    guard isPlain, let text = String(validating: trimmed, as: UTF8.self) else { return nil }
+    guard isPlain else { return nil }
+    let text = String(decoding: trimmed, as: UTF8.self)
     if let whole = Int64(text) { return .integer(whole) }
     return Double(text).map { .real($0) }
   }
