@@ -39,7 +39,7 @@ struct Verification {
   private func problem(of row: LogRow) throws(ChangesetError) -> String? {
     guard let body = try work.log.body(seq: row.seq) else {
       return try GoneChanges(connection: work.connection).preamble(seq: row.seq) == nil
-        ? "the changes of commit \(row.id.short) are missing, and “gc” has not removed them" : nil
+        ? GoneChanges.loss(of: row) : nil
     }
     guard try isItself(row: row, body: body) else {
       return "commit \(row.id.short) is not what its identifier says"

@@ -79,9 +79,14 @@ struct GoneChanges {
     let row = try CommitLog(connection: connection).row(lost)
     throw ChangesetError(
       .damaged,
-      "the changes of commit \(row.id.short) are missing, and “gc” has not removed them: restore a backup of the"
-        + " file, or clone the history from the cloud, which lacks this commit"
+      Self.loss(of: row)
+        + ": restore a backup of the file, or clone the history from the cloud, which lacks this commit"
     )
+  }
+
+  /// What is said of a commit that has lost its changes to nobody who was to remove them.
+  static func loss(of row: LogRow) -> String {
+    "the changes of commit \(row.id.short) are missing, and “gc” has not removed them"
   }
 
   func forget() throws(ChangesetError) {

@@ -77,15 +77,10 @@ struct ReplicaName {
     }
   }
 
-  /// Whether somebody took a name instead of another one that several copies had.
-  static func succeeds(_ name: String, _ former: String) -> Bool {
-    name.utf8.starts(with: (former + "-").utf8)
-  }
-
   /// Whether a name is this copy's, or was before it had to take another one.
   func isOrWas(_ name: String) throws(ChangesetError) -> Bool {
     let present = try work.replica()
-    return present.hasSameBytes(as: name) || Self.succeeds(present, name)
+    return present.hasSameBytes(as: name) || present.utf8.starts(with: (name + "-").utf8)
   }
 
   /// Twelve hexadecimal digits.

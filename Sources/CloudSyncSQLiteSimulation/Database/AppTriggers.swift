@@ -8,7 +8,12 @@ struct AppTriggers: Sendable {
   let version: SimulatedSchema.Version
 
   /// What their names begin with.
-  static let prefix = "app_"
+  private static let prefix = "app_"
+
+  /// The query for the names of those that a database has.
+  static let names = """
+    SELECT name FROM sqlite_schema WHERE type = 'trigger' AND substr(name, 1, \(prefix.count)) = '\(prefix)'
+    """
 
   /// The statements that make them.
   var sql: String {

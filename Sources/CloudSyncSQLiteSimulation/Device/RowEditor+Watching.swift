@@ -30,12 +30,7 @@ extension RowEditor {
   }
 
   private func hasTriggers() throws(SQLiteError) -> Bool {
-    try connection.integer(
-      """
-      SELECT count(*) FROM sqlite_schema
-      WHERE type = 'trigger' AND substr(name, 1, \(AppTriggers.prefix.count)) = '\(AppTriggers.prefix)'
-      """
-    ) > 0
+    try connection.rows(sql: AppTriggers.names).isEmpty == false
   }
 
   private mutating func noteEffects(

@@ -23,11 +23,7 @@ extension SQLiteDevice {
   func dropTriggers() {
     attempt { () throws in
       let file = try disk.file()
-      let names = try file.rows(
-        sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
-          + " AND name LIKE 'app\\_%' ESCAPE '\\'"
-      )
-      for name in names {
+      for name in try file.rows(sql: AppTriggers.names) {
         guard case .text(let text)? = name.first else { continue }
         try file.execute("DROP TRIGGER \(text)")
       }

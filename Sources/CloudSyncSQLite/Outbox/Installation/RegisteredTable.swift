@@ -33,4 +33,13 @@ struct RegisteredTable: Sendable, Hashable {
         )
       }
   }
+
+  /// An empty table of its declaration, which takes values as it did; throws where that needs what only the app's connection
+  /// has.
+  func remade() throws(SQLiteError) -> (connection: SQLiteConnection, schema: TableSchema?) {
+    let connection = try SQLiteConnection(path: ":memory:")
+    try connection.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
+    try connection.execute(sql)
+    return (connection, try DatabaseSchema.read(connection).table(named: name))
+  }
 }

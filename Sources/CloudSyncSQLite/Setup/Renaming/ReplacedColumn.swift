@@ -87,10 +87,8 @@ struct ReplacedColumn {
     private let removal: SQLiteStatement
 
     init(_ former: RegisteredTable) throws(SQLiteError) {
-      connection = try SQLiteConnection(path: ":memory:")
-      try connection.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
-      try connection.execute(former.sql)
-      let schema = try DatabaseSchema.read(connection).table(named: former.name)
+      let schema: TableSchema?
+      (connection, schema) = try former.remade()
       let numbers = ColumnNumbers(former.columns)
       var columns: [Column] = []
       for column in schema?.writableColumns ?? [] {

@@ -22,7 +22,7 @@ struct FormerTypes {
   /// - Throws: SQLite's reason.
   func note(_ former: RegisteredTable, now table: RecordTable) throws(SQLiteError) {
     // A declaration that needs what only the app's connection has makes no table here: then nothing tells.
-    guard let declared = try? Self.columns(of: former) else { return }
+    guard let declared = try? former.remade().schema?.writableColumns else { return }
     let names = try FormerColumns(connection: connection).names(of: former.id)
     var all = try facts.names(.formerTypes)
     var types = all["\(former.id)"] ?? [:]
@@ -47,13 +47,5 @@ struct FormerTypes {
     var all = try facts.names(.formerTypes)
     guard all.removeValue(forKey: "\(table)") != nil else { return }
     try facts.set(.formerTypes, toNames: all)
-  }
-
-  private static func columns(
-    of table: RegisteredTable
-  ) throws(SQLiteError) -> [TableSchema.Column] {
-    let scratch = try SQLiteConnection(path: ":memory:")
-    try scratch.execute(table.sql)
-    return try DatabaseSchema.read(scratch).table(named: table.name)?.writableColumns ?? []
   }
 }
