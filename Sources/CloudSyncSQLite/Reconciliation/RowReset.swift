@@ -38,7 +38,7 @@ struct RowReset: TransactionPart {
     switch renewal {
     case .deletion, .erasure:
       try zone.noteZoneChange(isErasure: true)
-      try deleteEverything()
+      try deleteEverything(orFail: renewal == .deletion)
     case .upload, .attachment:
       if renewal == .attachment {
         try stored.pending.removeSettledTombstones(of: tables.inOrder.map(\.id))
@@ -64,9 +64,61 @@ struct RowReset: TransactionPart {
 
   /// Deletes the rows of the synchronized tables, without telling the cloud, and forgets what was
   /// known of them.
-  private func deleteEverything() throws(SQLiteError) {
-    try noteDeletions()
-    try connection.execute("PRAGMA defer_foreign_keys = ON")
+  ///
+  /// - Parameter fails: Whether to throw what the database has against it. Otherwise what cannot go stays, as where the cloud
+  ///   has deleted it: of an erasure nobody is there to be told that it has failed, and the engine could not go on.
+  private func deleteEverything(orFail fails: Bool) throws(SQLiteError) {
+    let isDone = try deleteAtOnce(orFail: fails)
+    let ids = tables.inOrder.map { "\($0.id)" }.joined(separator: ", ")
+    for table in ["outbox", "departed", "known", "pending", "seen"] {
+      try connection.execute("DELETE FROM cloudsync_\(table) WHERE table_id IN (\(ids))")
+    }
+    // The outbox counts anew.
+    try connection.execute(
+      "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
+    )
+    for fact in [
+      Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo, .formerColumns, .formerTypes,
+    ] {
+      try facts.set(fact, to: nil)
+    }
+    transaction.fetchesAll = false
+    if !isDone { try deleteOneByOne() }
+  }
+
+  /// Deletes all rows of each table by one statement; where the database does not let it, nothing has happened.
+  private func deleteAtOnce(orFail fails: Bool) throws(SQLiteError) -> Bool {
+    let changed = transaction.changed
+    do throws(SQLiteError) {
+      try connection.transaction { () throws(SQLiteError) in
+        try noteDeletions()
+        try connection.execute("PRAGMA defer_foreign_keys = ON")
+        try deleteWithoutCapture()
+        // Rows of a table that is not synchronized refer to nothing now: at its end SQLite would refuse the transaction.
+        if connection.hasUnresolvedForeignKeys { throw RowWriter.unresolvedReference }
+      }
+      return true
+    } catch {
+      guard !fails, error.isRefusal || error.isOfTrigger, connection.isInTransaction else {
+        throw error
+      }
+      transaction.changed = changed
+      return false
+    }
+  }
+
+  /// Deletes the rows as those that the cloud has deleted.
+  private func deleteOneByOne() throws(SQLiteError) {
+    for place in tables.inOrder.indices {
+      let table = tables[place]
+      for key in try table.rows(on: connection).allKeys() {
+        keep(try transaction.row(spelled: key, in: place).forgotten)
+      }
+    }
+    try transaction.writing.writeRows()
+  }
+
+  private func deleteWithoutCapture() throws(SQLiteError) {
     let query = try connection.prepare(
       """
       SELECT name, sql FROM main.sqlite_schema
@@ -82,20 +134,6 @@ struct RowReset: TransactionPart {
     }
     try CaptureSuppression(connection: connection).setSynchronizing(false)
     for (_, sql) in triggers { try connection.execute(sql.ofMainTrigger) }
-    let ids = tables.inOrder.map { "\($0.id)" }.joined(separator: ", ")
-    for table in ["outbox", "departed", "known", "pending", "seen"] {
-      try connection.execute("DELETE FROM cloudsync_\(table) WHERE table_id IN (\(ids))")
-    }
-    // The outbox counts anew.
-    try connection.execute(
-      "DELETE FROM cloudsync_foreign_records; UPDATE cloudsync_clock SET left_until = 0"
-    )
-    for fact in [
-      Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo, .formerColumns, .formerTypes,
-    ] {
-      try facts.set(fact, to: nil)
-    }
-    transaction.fetchesAll = false
   }
 
   /// Notes that all rows are deleted, for those who want to know: no trigger tells of it.

@@ -46,6 +46,13 @@ struct TableRows {
     return try query.mapRows { query in key.indices.map { query.value(Int32($0)) } }
   }
 
+  /// The keys of all rows, in their order.
+  func allKeys() throws(SQLiteError) -> [[SQLiteValue]] {
+    let list = key.map(\.quotedName).joined(separator: ", ")
+    return try connection.statement("SELECT \(list) FROM \(sql.table) ORDER BY \(list)")
+      .mapRows { query in key.indices.map { query.value(Int32($0)) } }
+  }
+
   /// Sets columns of a row that is there.
   func update(
     _ key: [SQLiteValue],

@@ -176,6 +176,15 @@ struct LoadedRow {
     return row
   }
 
+  /// Remembers a row that is to go and stays for now as one that is deleted: of one that is forgotten nothing else is known,
+  /// and it would be taken for a new one.
+  mutating func takeDeletion(in table: RecordTable) {
+    guard state.row == nil, let values else { return }
+    let edits = table.edits(of: values)
+    _ = reduce(.edited(.found(edits)), rules: table.rules)
+    _ = reduce(.edited(.deleted(edits, at: .zero)), rules: table.rules)
+  }
+
   /// Whether the table should have the row and does not: somebody has deleted it unseen.
   var isLost: Bool {
     values == nil && source != .unknown && state.placement == .inTable && !needsWrite

@@ -26,6 +26,11 @@ struct RowWriter {
   private static let mismatch: Int64 = 20
   private static let constraint: Int64 = 19
   private static let foreignKey: Int64 = 787
+  /// What SQLite would say at a transaction's end.
+  static let unresolvedReference = SQLiteError(
+    code: Int32(foreignKey),
+    message: "FOREIGN KEY constraint failed"
+  )
   /// A trigger that ignores what it is to write: SQLite's code for one that says no.
   private static let ignored: Int64 = 1_811
 

@@ -203,12 +203,7 @@ struct RowWriting: TransactionPart {
   private func deferDeletion(of row: LoadedRow) throws(SQLiteError) {
     var row = row
     let table = tables[row.place]
-    if row.state.row == nil, let values = row.values {
-      // Nothing is known of it any more: it is remembered as one that is gone.
-      let edits = table.edits(of: values)
-      _ = row.reduce(.edited(.found(edits)), rules: table.rules)
-      _ = row.reduce(.edited(.deleted(edits, at: .zero)), rules: table.rules)
-    }
+    row.takeDeletion(in: table)
     row.place(.deletionDeferred, rules: table.rules)
     transaction.needsFetch = true
     keep(row)
@@ -242,6 +237,7 @@ struct RowWriting: TransactionPart {
     } else {
       row.values = nil
     }
+    if isDeleted, placement.isViolation { row.takeDeletion(in: table) }
     if placement.isViolation, row.state.placement != placement { transaction.counts.parked += 1 }
     row.place(placement, rules: table.rules)
     row.complete(in: table)

@@ -98,4 +98,73 @@ struct LeftTableZoneTests {
     #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
     #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
   }
+
+  /// A table that nobody synchronizes refers to a note, and the note to a list.
+  private static let family = """
+    CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, title TEXT);
+    CREATE TABLE notes(
+      id TEXT PRIMARY KEY NOT NULL, title TEXT, list TEXT REFERENCES lists ON DELETE CASCADE);
+    CREATE TABLE marks(id INTEGER PRIMARY KEY, note TEXT NOT NULL REFERENCES notes);
+    """
+
+  @Test(
+    "A row to which a table refers that is left out stays when the zone is erased, and goes to the cloud again",
+    arguments: [true, false]
+  )
+  func referredTo(decidesHere: Bool) throws {
+    var options = SyncEngineOptions()
+    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
+    let (bench, mac, phone) = try SyncHarness.pair(
+      Self.family,
+      tables: Self.tables,
+      options: options
+    )
+    try mac.execute(
+      """
+      INSERT INTO lists VALUES('l', 'L'), ('m', 'M');
+      INSERT INTO notes VALUES('a', 'A', 'l'), ('b', 'B', 'l'), ('c', 'C', 'm');
+      """
+    )
+    try bench.sync(mac, phone)
+    try mac.execute("INSERT INTO marks VALUES(1, 'a')")
+    try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
+    if !decidesHere { try bench.sync(phone) }
+    try bench.sync(mac, phone, mac)
+
+    #expect(try mac.lines(Self.notes) == ["'a'|'A'"])
+    #expect(try mac.lines("SELECT id, list FROM notes") == ["'a'|'l'"])
+    #expect(try phone.lines(Self.notes) == mac.lines(Self.notes))
+    #expect(try phone.lines("SELECT id FROM lists") == ["'l'"])
+    #expect(try bench.cloudNames() == ["a:notes", "l:lists"])
+    #expect(try bench.unclean(mac) == [] && bench.unclean(phone) == [])
+  }
+
+  @Test("A trigger that lets a row not go keeps it when the zone is erased, and stops nobody")
+  func keptByTrigger() throws {
+    var options = SyncEngineOptions()
+    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
+    let (bench, mac, phone) = try SyncHarness.pair(
+      Self.schema,
+      tables: Self.tables,
+      options: options
+    )
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
+    try bench.sync(mac, phone)
+    try mac.execute(
+      """
+      CREATE TRIGGER pinned BEFORE DELETE ON notes WHEN old.id = 'a'
+      BEGIN SELECT RAISE(ABORT, 'a note that is pinned stays'); END
+      """
+    )
+    try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
+    try bench.sync(mac, phone, mac)
+
+    #expect(try mac.lines(Self.notes) == ["'a'|'A'"])
+    #expect(try phone.lines(Self.notes) == [])
+    let refused = try bench.unclean(mac)
+    #expect(refused.count == 1 && refused[0].contains("a note that is pinned stays"))
+    try mac.execute("DROP TRIGGER pinned")
+    try bench.sync(mac, phone)
+    #expect(try mac.lines(Self.notes) == [] && bench.unclean(mac) == [])
+  }
 }
