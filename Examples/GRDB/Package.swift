@@ -50,3 +50,10 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The gate takes no warning.
+if Context.environment["CLOUDSYNC_STRICT"] == "1" {
+  for target in package.targets where [.regular, .test, .executable].contains(target.type) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+  }
+}

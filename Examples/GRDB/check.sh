@@ -2,7 +2,7 @@
 # Runs the program from end to end. Run from anywhere: Examples/GRDB/check.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-swift build --product shopping -Xswiftc -warnings-as-errors >&2  # as CI has built it already
+swift build --product shopping >&2
 shopping=$(swift build --show-bin-path)/shopping
 TMPDIR=$(mktemp -d)
 export TMPDIR

@@ -180,3 +180,10 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
   ]
 }
+
+// The gate takes no warning.
+if Context.environment["CLOUDSYNC_STRICT"] == "1" {
+  for target in package.targets where [.regular, .test, .executable].contains(target.type) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+  }
+}

@@ -79,4 +79,8 @@ for target in package.targets {
     .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
   ]
   if isSendable { target.swiftSettings?.append(.define("CLOUDKIT_STUB_SENDABLE")) }
+  // The gate takes no warning.
+  if Context.environment["CLOUDSYNC_STRICT"] == "1" {
+    target.swiftSettings?.append(.treatAllWarnings(as: .error))
+  }
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Generates test files, and compiles and runs them in a package of their own, as a user would.
 # Usage: compile-check.sh [folder to work in]
+# GENERATED_BUILD_DIR is the folder that the package is built in, if it is to be another one than its own.
 set -eu
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 work=${1:-$(mktemp -d)}
@@ -26,6 +27,7 @@ let package = Package(
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
       ]
     )
   ],
@@ -35,5 +37,5 @@ MANIFEST
 cd "$root"
 CLOUDSYNC_GENERATE="$tests" swift test --filter TestGeneratorTests.writeFiles
 test "$(ls "$tests" | wc -l)" -ge 6
-swift test --package-path "$work" -Xswiftc -warnings-as-errors
+swift test --package-path "$work" --scratch-path "${GENERATED_BUILD_DIR:-$work/.build}"
 [ $# -gt 0 ] || rm -r "$work"
