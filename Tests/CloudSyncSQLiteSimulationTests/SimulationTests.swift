@@ -416,6 +416,20 @@ struct SimulationTests {
     #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
   }
 
+  @Test(
+    "Seeds that broke a rule once keep it",
+    .enabled(if: SuiteSize.isLong),
+    arguments: [
+      // An edit of another row's, made at the same time under the same key, was taken for what the table had had before.
+      92_689
+    ] as [UInt64]
+  )
+  func failures(inThePresentWorld seed: UInt64) {
+    let outcome = Simulation<SQLiteDevice>(Self.options(seed, edits: 40)).run()
+
+    #expect(outcome.violation == nil, "replay with: \(outcome.options.command)")
+  }
+
   @Test("The command of a simulation of databases names them, and how many edits it has")
   func command() {
     #expect(

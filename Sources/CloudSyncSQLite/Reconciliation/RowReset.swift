@@ -67,6 +67,7 @@ struct RowReset: TransactionPart {
   ///
   /// - Parameter fails: Whether to throw what the database has against it. Otherwise what cannot go stays, as where the cloud
   ///   has deleted it: of an erasure nobody is there to be told that it has failed, and the engine could not go on.
+  /// - Throws: SQLite's reason.
   private func deleteEverything(orFail fails: Bool) throws(SQLiteError) {
     let isDone = try deleteAtOnce(orFail: fails)
     let ids = tables.inOrder.map { "\($0.id)" }.joined(separator: ", ")

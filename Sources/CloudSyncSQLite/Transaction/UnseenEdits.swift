@@ -108,6 +108,8 @@ struct UnseenEdits: TransactionPart {
     beside version: RecordVersion,
     isHidden: Bool = false
   ) throws(SQLiteError) {
+    // Of another row that has the key now the table has nothing: times that agree do so by chance.
+    guard mine.created == version.created else { return }
     let table = tables[row.place]
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     let formerTypes = try FormerTypes(connection: connection).types(of: table.id)
@@ -160,6 +162,15 @@ struct UnseenEdits: TransactionPart {
       }
     }
     if own.isOutdated { keep(own) }
+    try take(changed: changed, converted: converted, of: row)
+  }
+
+  /// Takes columns that were changed unseen as edited now, and those that a migration has converted as edited then.
+  private func take(
+    changed: [ColumnEdit],
+    converted: [ColumnEdit],
+    of row: LoadedRow
+  ) throws(SQLiteError) {
     // Edits of others outrank it: it is later than the version that was converted, and than nothing else.
     if !converted.isEmpty {
       try reduce(.edited(.updated(converted, at: .zero)), of: row.key, in: row.place)
