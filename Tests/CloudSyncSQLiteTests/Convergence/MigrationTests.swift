@@ -73,7 +73,7 @@ struct MigrationTests {
     #expect(try mac.lines(Self.query) == phone.lines(Self.query))
   }
 
-  @Test("An edit that was sent at the same time for another row of the same key is nobody's unseen one")
+  @Test("An edit of another row that has the key since, made at the same time, is no unseen one")
   func sameTimeInAnotherLife() throws {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try mac.execute("INSERT INTO notes VALUES('a', 'A', 1)", at: 1_000)
