@@ -12,11 +12,13 @@ package import Foundation
 /// A handler keeps the folder within ``AssetCacheLimits``: the files that were used longest ago go first. Copy a file that you
 /// keep for longer.
 public struct AssetCache: Sendable {
-  /// The folder; it is created when it is needed.
+  /// The folder's path from the root; it is created when it is needed.
   public let folder: String
 
   /// Names a folder.
-  public init(folder: String) { self.folder = folder }
+  ///
+  /// - Parameter folder: Its path. One that does not begin with a slash is meant from the folder that the process is in now.
+  public init(folder: String) { self.folder = Asset.pathFromRoot(folder) }
 
   /// Names of files that are being copied, each used once in a process.
   private static let copies = Locked<UInt64>(0)

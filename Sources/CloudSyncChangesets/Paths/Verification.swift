@@ -12,7 +12,7 @@ struct Verification {
   }
 
   func report() throws(ChangesetError) -> VerifyReport {
-    var problems: [String] = []
+    var problems = try ReferenceCheck(work: work).problems()
     var commits = 0
     var last: Int64 = 0
     while true {

@@ -14,13 +14,9 @@ package struct AssetFolder: Sendable {
   package init(options: AssetOptions) {
     var options = options
     // A handler takes no path that means another file in another folder.
-    options.folder = Self.fromRoot(options.folder)
-    options.base = options.base.map(Self.fromRoot)
+    options.folder = Asset.pathFromRoot(options.folder)
+    options.base = options.base.map(Asset.pathFromRoot)
     self.options = options
-  }
-
-  private static func fromRoot(_ path: String) -> String {
-    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
   private func path(_ digest: some Sequence<UInt8>) -> String {

@@ -55,19 +55,19 @@ struct ValueTransport: Sendable {
 
   private func bytes(of asset: Asset, in column: VersionedColumn) throws(SQLiteError) -> [UInt8] {
     guard let assets else {
-      throw .missingAsset("column \(column.name) is an asset: set SyncEngineOptions.assets")
+      // SQLITE_CONSTRAINT: what SQLite refuses is set aside, and so is this.
+      throw SQLiteError(
+        code: 19,
+        message: "column \(column.name) is an asset: set SyncEngineOptions.assets"
+      )
     }
     switch assets.read(asset) {
     case .success(let bytes): return bytes
-    case .failure(let failure): throw .missingAsset("column \(column.name): \(failure.reason)")
+    case .failure(let failure):
+      throw SQLiteError(
+        code: Int32(SQLiteError.missingFile),
+        message: "column \(column.name): \(failure.reason)"
+      )
     }
-  }
-}
-
-extension SQLiteError {
-  /// Says that a row cannot be stored because a file is missing.
-  fileprivate static func missingAsset(_ reason: String) -> SQLiteError {
-    // SQLITE_CONSTRAINT: what SQLite refuses is set aside, and so is this.
-    SQLiteError(code: 19, message: reason)
   }
 }

@@ -72,6 +72,10 @@ struct CloudRecords: TransactionPart {
       row.needsWrite = true
       keep(row)
     }
+    if row.state.placement.lacksFile {
+      row.takeFiles(of: version)
+      keep(row)
+    }
     try noteEnd(of: row, by: record, formerly: former)
     // What has brought it may bring it again.
     let isNews = former.known?.tag != tag

@@ -136,6 +136,8 @@ struct PageApplier: TransactionPart {
       let failure = page.failures.first { isSame($0.recordID) }
       if let record = page.changedRecords.first(where: { isSame($0.recordID) }) {
         if try transaction.cloud.take(record) { transaction.counts.received += 1 }
+        // Whether the file is there now shows when the row is written.
+        if try lacksFile(lookUp.name) { continue }
       } else if deleted.contains(where: isSame) || failure?.error.code == .unknownItem {
         guard isOfKnownZone else { continue }
         if try transaction.cloud.takeAbsence(of: lookUp) { transaction.counts.received += 1 }
@@ -145,6 +147,11 @@ struct PageApplier: TransactionPart {
       }
       try stored.unfetched.remove(named: lookUp.name)
     }
+  }
+
+  private func lacksFile(_ name: String) throws(SQLiteError) -> Bool {
+    guard let (place, key) = try transaction.place(ofRecord: name) else { return false }
+    return try row(key, in: place).state.placement.lacksFile
   }
 
   /// Whether nothing was told of a record since it was asked for.

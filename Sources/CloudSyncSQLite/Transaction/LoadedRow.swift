@@ -199,6 +199,18 @@ struct LoadedRow {
     return row
   }
 
+  /// Takes where the files of its assets lie now.
+  mutating func takeFiles(of version: RecordVersion) {
+    for column in version.columns {
+      guard (column.value.assetValue ?? column.value.textAsset) != nil,
+        let mine = state.row?[column.name], mine.time == column.time,
+        ValueContent.areEqual(mine.value, column.value)
+      else { continue }
+      state.row?.set(column)
+    }
+    needsWrite = true
+  }
+
   /// Has a column as the cloud has it in the version known here, whatever its table has.
   mutating func restore(_ column: VersionedColumn) {
     guard let known = state.row?[column.name], known.time == column.time,

@@ -40,6 +40,9 @@ extension SQLiteError {
     code == 1 || code == 267
   }
 
+  /// A file of an asset that is not to be had: a constraint of the engine's own, which SQLite's extended codes do not reach.
+  static let missingFile: Int64 = 25_363
+
   /// SQLite's code for a unique key that is taken.
   static let unique: Int64 = 2_067
 
@@ -57,6 +60,11 @@ extension Placement {
     case .violates, .heldBy: true
     case .inTable, .awaitsParent, .deletionDeferred: false
     }
+  }
+
+  /// Whether the row waits for the file of an asset: the cloud is asked for its record again, which brings one.
+  var lacksFile: Bool {
+    if case .violates(SQLiteError.missingFile, _) = self { true } else { false }
   }
 
   /// Whether another row has its value of a unique key.

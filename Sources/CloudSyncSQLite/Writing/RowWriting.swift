@@ -221,6 +221,7 @@ struct RowWriting: TransactionPart {
     let table = tables[row.place]
     let isDeleted = row.isDeleted
     let former = row.values
+    let lackedFile = row.state.placement.lacksFile
     var placement = try writeInTable(row, as: isDeleted ? nil : row.state.row)
     if case .violates(let code, _) = placement, SQLiteError.isUnique(code), !isDeleted {
       switch try UniqueKeyContention(transaction: transaction).makeRoom(for: row) {
@@ -242,6 +243,7 @@ struct RowWriting: TransactionPart {
     row.place(placement, rules: table.rules)
     row.complete(in: table)
     keep(row)
+    try noteFile(of: row, formerly: lackedFile)
     if placement == .inTable { transaction.touched.insert(row.place) }
     transaction.freed.insert(row.rowKey)
     if placement == .inTable, isDeleted ? former != nil : former != row.values {
@@ -249,6 +251,15 @@ struct RowWriting: TransactionPart {
       if isEcho { transaction.hasSideEffects = true }
     }
     return row.values != nil && former != row.values
+  }
+
+  /// Has the cloud asked for the record of a row that lacks a file: nobody else brings it.
+  private func noteFile(of row: LoadedRow, formerly lackedFile: Bool) throws(SQLiteError) {
+    if case .violates(_, let reason) = row.state.placement, row.state.placement.lacksFile {
+      try stored.unfetched.keep(named: row.key.name, because: reason, at: transaction.now)
+    } else if lackedFile {
+      try stored.unfetched.remove(named: row.key.name)
+    }
   }
 
   private func writeInTable(

@@ -32,4 +32,27 @@ import Testing
     #expect(try bench.repository.verify().problems == [])
     try await remote.push()
   }
+
+  /// Of each: what is done to the file, and what verifying says of it.
+  private static let damages = [
+    (
+      "UPDATE changesets_heads SET seq = 77 WHERE is_head = 0",
+      "branch aside ends at commit number 77, which is not there"
+    ),
+    ("DELETE FROM changesets_names WHERE name = 'aside'", "the name of branch number"),
+    (
+      "UPDATE changesets_schemas SET description = x'00'",
+      "schema number 1 is not what its identifier says"
+    ),
+  ]
+
+  @Test(arguments: damages)
+  func whatIsNamedByNumberIsLookedFor(damage: String, problem: String) throws {
+    let bench = try HistoryBench()
+    try bench.commit("INSERT INTO people(id) VALUES('a')")
+    try bench.repository.createBranch("aside")
+    #expect(try bench.repository.verify().problems == [])
+    try bench.database.execute(damage)
+    #expect(try bench.repository.verify().problems.contains { $0.contains(problem) })
+  }
 }

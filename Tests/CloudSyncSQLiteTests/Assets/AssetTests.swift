@@ -77,6 +77,36 @@ struct AssetTests {
     #expect(try record(bench)["title"] == .string("Lake"))
   }
 
+  @Test(
+    "The cloud is asked again for a record whose file is missing, ever more rarely, until it is there"
+  )
+  func missingForAWhile() throws {
+    let folder = try TestFolder("missingForAWhile")
+    let bench = SyncHarness(assetFolder: folder.path + "/cloud")
+    let mac = try device("mac", bench, folder)
+    let phone = try device("phone", bench, folder)
+    try mac.execute("INSERT INTO photos VALUES('a', 'Sea', NULL, zeroblob(5000))")
+    try bench.sync(mac)
+    let file = try #require(try folder.names(in: "cloud").first)
+    let (cloud, away) = ("\(folder.path)/cloud/\(file)", "\(folder.path)/away")
+    try FileManager.default.moveItem(atPath: cloud, toPath: away)
+    try bench.sync(phone)
+    let attempts = "SELECT attempts FROM cloudsync_unfetched"
+    bench.world.advance(by: .seconds(300))
+
+    #expect(try phone.lines("SELECT id FROM photos") == [])
+    #expect(try phone.lines("SELECT status FROM cloudsync_status") == ["'parked'"])
+    let first = try #require(Int(try phone.lines(attempts).first ?? ""))
+    #expect((5...12).contains(first))
+
+    // Where it lies now only the cloud tells.
+    try FileManager.default.moveItem(atPath: away, toPath: cloud)
+    bench.world.advance(by: .seconds(600))
+
+    #expect(try phone.lines("SELECT id, length(large) FROM photos") == ["'a'|5000"])
+    #expect(try bench.unclean(phone) == [] && phone.lines(attempts) == [])
+  }
+
   @Test("A row whose file is missing waits with its reason, and is whole when the file is there")
   func missing() throws {
     let folder = try TestFolder("missing")

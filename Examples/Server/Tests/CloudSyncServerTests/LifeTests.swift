@@ -142,6 +142,33 @@ struct LifeTests {
     }
   }
 
+  @Test("A list of tokens that cannot be read, or is gone, signs nobody out")
+  func unreadableTokens() async throws {
+    let server = try ServerProcess()
+    let token = try await server.token("mac")
+    let caller = ServerProcess.base + "users/caller"
+    #expect(try server.ask("GET", caller, token: token).status == 200)
+    let file = server.data + "/tokens"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    try (text + "no token\n").write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try server.ask("GET", caller, token: token).status == 503)
+    try FileManager.default.removeItem(atPath: file)
+    #expect(try server.ask("GET", caller, token: token).status == 503)
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try server.ask("GET", caller, token: token).status == 200)
+  }
+
+  @Test("What a server makes is nobody else's to read")
+  func permissions() async throws {
+    let server = try ServerProcess()
+    _ = try await server.token("mac")
+    for name in ["cloud.sqlite", "tokens", "secret"] {
+      let facts = try FileManager.default.attributesOfItem(atPath: "\(server.data)/\(name)")
+      let mode = try #require(facts[.posixPermissions] as? Int)
+      #expect(mode & 0o077 == 0, "\(name)")
+    }
+  }
+
   /// Asks for one record after the other, without a look at the responses.
   private static func create(_ names: [String], by connection: RawConnection, token: String) {
     for name in names {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 extension Asset {
   /// Whether the location is a path that does not say where it begins.
   ///
@@ -27,6 +33,12 @@ extension Asset {
   /// - Returns: The asset with an absolute location.
   public func resolved(in folder: String) -> Asset {
     isRelative ? moved(to: Self.withSlash(folder) + location) : self
+  }
+
+  /// A path from the root: one that is not is meant from the folder that the process is in now.
+  package static func pathFromRoot(_ path: String) -> String {
+    path.utf8.first == UInt8(ascii: "/")
+      ? path : withSlash(FileManager.default.currentDirectoryPath) + path
   }
 
   private func moved(to location: String) -> Asset {

@@ -44,6 +44,9 @@ enum ServeCommand {
       throw ServerFailure.usage("--log-level takes debug, info, warning or error, not “\(level)”")
     }
     let folder = try ServerFolder(try given.required("--data", "DIR"), isMade: true)
+    // What the server makes, SQLite's files among it, is nobody else's to read.
+    umask(0o077)
+    if let warning = folder.exposure { console.note("warning: \(warning)") }
     configuration.limits.connections = prepareProcess(
       connections: configuration.limits.connections,
       console: console

@@ -34,6 +34,13 @@ struct ServerFolder: Sendable {
     }
   }
 
+  /// That other users of the machine may read what is in the folder; nil if they may not.
+  var exposure: String? {
+    var facts = stat()
+    guard stat(path, &facts) == 0, facts.st_mode & 0o077 != 0 else { return nil }
+    return "\(path): other users of this machine can look into it; run “chmod -R go= \(path)”"
+  }
+
   static func reason() -> String { String(cString: strerror(errno)) }
 
   // MARK: Files
@@ -96,6 +103,12 @@ struct ServerFolder: Sendable {
       let reason = reason()
       unlink(template)
       throw .failure("\(path): it cannot be written: \(reason)")
+    }
+    // Without it a power failure may bring the former file back, and with it a token that was revoked.
+    let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
+    defer { if folder >= 0 { close(folder) } }
+    guard folder >= 0, fsync(folder) == 0 else {
+      throw .failure("\(path): its folder cannot be written: \(reason())")
     }
   }
 

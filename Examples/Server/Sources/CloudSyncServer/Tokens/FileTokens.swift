@@ -1,4 +1,5 @@
 import CloudSyncService
+import CloudSyncSession
 import Foundation
 import Synchronization
 
@@ -36,6 +37,8 @@ final class FileTokens: ServiceTokens {
 
   private struct State {
     var version: Version?
+    /// Whether there was a file: from then on a missing one is no list without tokens.
+    var wasThere = false
     /// By digest; looked into, never iterated.
     var entries: [String: TokenEntry] = [:]
   }
@@ -50,7 +53,7 @@ final class FileTokens: ServiceTokens {
   /// - Parameters:
   ///   - path: The file.
   ///   - now: The clock, in seconds since 1970.
-  ///   - onProblem: Hears that the file cannot be read any more; then no token is good.
+  ///   - onProblem: Hears that the file cannot be read any more; then nobody can say which tokens are good.
   /// - Throws: That the file cannot be read.
   init(
     path: String,
@@ -64,17 +67,23 @@ final class FileTokens: ServiceTokens {
   }
 
   /// Finds whom the token with a digest belongs to.
-  func access(digest: [UInt8]) -> ServiceAccess? {
+  func access(digest: [UInt8]) throws(SyncError) -> ServiceAccess? {
     let version = Version(path: path)
-    let entry = state.withLock { state -> TokenEntry? in
-      if state.version != version {
+    let entry = try state.withLock { state throws(SyncError) -> TokenEntry? in
+      if state.version == nil || state.version != version {
         // What cannot be read is read again next time.
-        state = State(version: nil)
+        state.version = nil
+        state.entries = [:]
         do throws(ServerFailure) {
+          if version == nil, state.wasThere { throw .failure("\(path): it is gone") }
           let list = try TokenList(path: path)
           state.version = version
+          state.wasThere = version != nil
           for entry in list.entries { state.entries[entry.sha256] = entry }
-        } catch { onProblem("\(error)") }
+        } catch {
+          onProblem("\(error)")
+          throw SyncError(.serviceUnavailable, "the list of tokens cannot be read")
+        }
       }
       return state.entries[TokenEntry.digits(digest)]
     }
