@@ -34,8 +34,8 @@ public struct AssetCache: Sendable {
   /// The asset with the place of its file here; nil if it is not here.
   package func found(_ asset: Asset) -> Asset? {
     let path = path(of: asset.sha256)
-    // Files are put here whole.
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    // Files are put here whole; one of another length was damaged since, as by a loss of power.
+    guard byteCount(path: path) == asset.byteCount else { return nil }
     touch(path: path)
     return Asset(sha256: asset.sha256, byteCount: asset.byteCount, location: path)
   }
@@ -75,10 +75,12 @@ public struct AssetCache: Sendable {
       try manager.copyItem(atPath: path, toPath: copy)
       let (sha256, byteCount) = try Self.digest(ofFile: copy)
       let target = self.path(of: sha256)
-      if manager.fileExists(atPath: target) {
+      let present = self.byteCount(path: target)
+      if present == byteCount {
         try manager.removeItem(atPath: copy)
         touch(path: target)
       } else {
+        if present != nil { try manager.removeItem(atPath: target) }
         try manager.moveItem(atPath: copy, toPath: target)
       }
       return Asset(sha256: sha256, byteCount: byteCount, location: target)
@@ -97,6 +99,11 @@ public struct AssetCache: Sendable {
     var digest = SHA256()
     data.withUnsafeBytes { digest.update($0.bindMemory(to: UInt8.self)) }
     return (Data(digest.finish()), Int64(data.count))
+  }
+
+  /// The length of a file; nil if there is none.
+  private func byteCount(path: String) -> Int64? {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int).map { Int64($0) }
   }
 
   /// Notes that a file was used now.

@@ -15,6 +15,41 @@ struct AssetTransfer: Sendable {
 
   // MARK: Uploads
 
+  /// How many bytes the files of a request may have, unless they are those of one record: they have to arrive before its
+  /// deadline, and before the service forgets the first of them, over a slow line too.
+  static let uploadLimit: Int64 = 25_000_000
+
+  /// Which records have files that the service has received before, for an earlier request.
+  func reused(by operation: ModifyOperation) -> Set<RecordID> {
+    Set(
+      operation.records
+        .filter { record in
+          record.assets.contains { field, asset in
+            client.uploads.found(asset, of: record.recordID, field: field, now: client.now) != nil
+          }
+        }
+        .map(\.recordID)
+    )
+  }
+
+  /// Throws if the files of a request are too much for one: its records are to come in several.
+  func checkSize(of operation: ModifyOperation) throws(SyncError) {
+    guard operation.records.count > 1 else { return }
+    var rest = Self.uploadLimit
+    for record in operation.records {
+      for (field, asset) in record.assets
+      where client.uploads.found(asset, of: record.recordID, field: field, now: client.now) == nil {
+        rest -= asset.byteCount
+        if rest < 0 {
+          throw SyncError(
+            .limitExceeded,
+            "the files of \(operation.records.count) records have more than \(Self.uploadLimit) bytes"
+          )
+        }
+      }
+    }
+  }
+
   /// Uploads what the records of a request have.
   ///
   /// - Parameters:
@@ -203,6 +238,9 @@ struct AssetTransfer: Sendable {
       case .serverResponseLost, .timedOut:
         // Of the modification nothing was sent: there is nothing to repeat unchanged.
         throw .request(SyncError(.networkFailure, error.message))
+      case .badContainer where method == "POST", .permissionFailure where method == "POST":
+        // Where the file is to go the service has just said: it is somebody between the two who does not find it.
+        throw .request(SyncError(.serviceUnavailable, "the file was not taken: \(error.message)"))
       case .limitExceeded:
         throw .item(SyncError(.limitExceeded, "the file is too large for the service"))
       default:

@@ -119,6 +119,8 @@ public final class WebServicesClient: Sendable {
   ///   page goes back to.
   /// - Throws: That it could not be stored: it is not used then.
   public func signIn(webToken: Secret) async throws(WebTokenStoreError) {
+    // What was uploaded belongs to whoever was signed in.
+    uploads.forgetAll()
     guard let webTokens else {
       throw WebTokenStoreError("the client does not use web tokens")
     }

@@ -77,8 +77,10 @@ public final class WebServicesOperationHandler: OperationHandler {
     let whole = WireModification(operation, zoneID: zoneID, isAtomic: isAtomic)
     if let problem = whole.problem(in: client.format) { return completion(.failure(problem)) }
     run(in: context, completion: completion) { [self] () async throws(SyncError) in
+      if !isAtomic { try files.checkSize(of: operation) }
+      let reused = files.reused(by: operation)
       let failures = try await files.upload(operation, deadline: context.deadline)
-      guard !failures.isEmpty else { return try await send(whole, context) }
+      guard !failures.isEmpty else { return try await send(whole, context, reusing: reused) }
       // Those whose files are here are sent, unless one keeps all others from being saved.
       let bad = Set(failures.map(\.recordID))
       let good = ModifyOperation(
@@ -99,7 +101,7 @@ public final class WebServicesOperationHandler: OperationHandler {
         deadline: context.deadline,
         historyTokens: context.historyTokens
       )
-      var response = try await send(part, partContext)
+      var response = try await send(part, partContext, reusing: reused)
       var places: [RecordID: Int] = [:]
       for (place, record) in operation.records.enumerated() { places[record.recordID] = place }
       response.failures = (failures + response.failures)
@@ -109,9 +111,17 @@ public final class WebServicesOperationHandler: OperationHandler {
   }
 
   /// Sends a modification, and finds out what the service has where it only says that it is something else.
+  ///
+  /// - Parameters:
+  ///   - modification: The modification.
+  ///   - context: Of the request.
+  ///   - reused: The records whose files were uploaded for an earlier request.
+  /// - Returns: The response.
+  /// - Throws: The error of the whole request.
   private func send(
     _ modification: WireModification,
-    _ context: RequestContext
+    _ context: RequestContext,
+    reusing reused: Set<RecordID>
   ) async throws(SyncError) -> ModifyOperation.Response {
     var call = WireCall.modify(
       modification,
@@ -134,8 +144,18 @@ public final class WebServicesOperationHandler: OperationHandler {
       response = conflicts.resolved(by: lookup)
     }
     if response.failures.contains(where: { Self.isLost($0, by: client) }) {
-      // The service has lost what was uploaded: the session's next attempt brings it again.
+      // The service may have lost what was uploaded: the session's next attempt brings it again.
       client.uploads.forgetAll()
+      for index in response.failures.indices
+      where Self.isLost(response.failures[index], by: client)
+        && reused.contains(response.failures[index].recordID)
+      {
+        let reason = response.failures[index].error.message
+        response.failures[index].error = SyncError(
+          .assetFileModified,
+          "the service does not have a file any more that was uploaded before: \(reason)"
+        )
+      }
     }
     response = await files.localized(response, deadline: context.deadline)
     for index in response.failures.indices {

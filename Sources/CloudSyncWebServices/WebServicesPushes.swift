@@ -25,6 +25,7 @@ public final class WebServicesPushes: Sendable {
   private let onChange: @Sendable () -> Void
   private let task = Locked<Task<Void, Never>?>(nil)
   private let lastError = Locked<SyncError?>(nil)
+  private let hasRun = Locked(false)
 
   /// Creates what waits; ``start()`` begins it.
   ///
@@ -64,11 +65,24 @@ public final class WebServicesPushes: Sendable {
   public var problem: SyncError? { lastError.withLock { $0 } }
 
   /// Begins to wait; nothing happens if it does already.
+  ///
+  /// After ``stop()`` something may have changed meanwhile: that is told at once.
   public func start() {
     task.withLock { task in
       if task != nil { return }
+      let isAgain = hasRun.withLock { hasRun in
+        defer { hasRun = true }
+        return hasRun
+      }
       task = Task { [client, now, pause, onChange, lastError] in
-        await Self.run(client: client, now: now, pause: pause, note: lastError, onChange: onChange)
+        await Self.run(
+          client: client,
+          now: now,
+          pause: pause,
+          note: lastError,
+          afterGap: isAgain,
+          onChange: onChange
+        )
       }
     }
   }
@@ -88,10 +102,11 @@ public final class WebServicesPushes: Sendable {
     now: @Sendable () -> Timestamp,
     pause: @Sendable (Duration) async -> Void,
     note: Locked<SyncError?>,
+    afterGap: Bool,
     onChange: @Sendable () -> Void
   ) async {
     var wait = firstWait
-    var hasGap = false
+    var hasGap = afterGap
     while !Task.isCancelled {
       do throws(SyncError) {
         let deadline = now().adding(pollTimeout)

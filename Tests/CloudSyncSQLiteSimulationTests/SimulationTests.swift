@@ -421,7 +421,9 @@ struct SimulationTests {
     .enabled(if: SuiteSize.isLong),
     arguments: [
       // An edit of another row's, made at the same time under the same key, was taken for what the table had had before.
-      92_689
+      92_689,
+      // What a row had counted that had a key before was added to what another one brought along to it.
+      7_310_275,
     ] as [UInt64]
   )
   func failures(inThePresentWorld seed: UInt64) {

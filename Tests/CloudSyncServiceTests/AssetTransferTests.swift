@@ -350,4 +350,56 @@ struct AssetTransferTests {
     #expect(whole.failures.map(\.error.code) == [.serverRecordChanged])
     #expect(whole.failures.first?.error.serverRecord?.contains(edit: edits[1]) == true)
   }
+
+  @Test("Records whose files are too much for one request come in several; one alone goes")
+  func manyBytes() async throws {
+    func large(_ name: String) -> Record {
+      let asset = Asset(
+        sha256: Data(SHA256.digest(of: Array(name.utf8))),
+        byteCount: 15_000_000,
+        location: "\(folder)/\(name)"
+      )
+      return note(name, ["file": .asset(asset)])
+    }
+    let before = world.transport.requests.count
+    let error = await phone.modify([large("a"), large("b")], token: 1).error
+    #expect(error?.code == .limitExceeded && world.transport.requests.count == before)
+    // Of one alone the file is looked for.
+    let one = await phone.modify([large("a")], token: 2).error
+    #expect(one?.itemErrors.map(\.error.code) == [.assetFileNotFound])
+  }
+
+  @Test("A file that the service has lost since it was uploaded is uploaded again")
+  func lostAtTheService() async throws {
+    let file = try asset([1, 2, 3])
+    _ = try await phone.modify([note("a", ["file": .asset(file)])], token: 1).get()
+    try FileManager.default.removeItem(atPath: folder + "/cloud")
+    let edit = note("b", ["file": .asset(file)])
+    let answer = try await phone.modify([edit], token: 2).get()
+    // Whose file was changed is tried again.
+    #expect(answer.failures.map(\.error.code) == [.assetFileModified])
+    let again = try await phone.modify([edit], token: 3).get()
+    #expect(again.savedRecords.map(\.recordID.name) == ["b"])
+  }
+
+  @Test("A file of the folder of downloads that was cut is fetched again")
+  func cutDownload() async throws {
+    let content = [UInt8](repeating: 7, count: 1_000)
+    let edit = note("a", ["file": .asset(try asset(content))])
+    _ = try await phone.modify([edit], token: 1).get()
+    let first = try await pad.fetch().get().changedRecords.first
+    guard case .asset(let kept)? = first?["file"] else {
+      Issue.record("there is no file")
+      return
+    }
+    try Data([7]).write(to: URL(fileURLWithPath: kept.location))
+    let record = try await pad.fetch().get().changedRecords.first
+    #expect(try bytes(record?["file"]) == content)
+  }
+
+  @Test("A folder that is named from where the process is stays where it is")
+  func relativeFolder() {
+    let folder = AssetCache(folder: "files").folder
+    #expect(folder.hasPrefix("/") && folder.hasSuffix("/files"))
+  }
 }

@@ -217,4 +217,24 @@ struct PushTests {
     _ = await heard.next()
     pushes.stop()
   }
+
+  @Test("Who begins to wait again is told at once: nothing was heard meanwhile")
+  func startedAgain() async throws {
+    let calls = AsyncStream.makeStream(of: Void.self)
+    let pushes = WebServicesPushes(
+      client: try world.client("mac"),
+      now: { [world] in world.now },
+      pause: { _ in await Task.yield() },
+      onChange: { calls.continuation.yield() }
+    )
+    var heard = calls.stream.makeAsyncIterator()
+    pushes.start()
+    // The first poll is answered at once.
+    _ = await heard.next()
+    while world.service.waitingPolls == 0 { await Task.yield() }
+    pushes.stop()
+    pushes.start()
+    _ = await heard.next()
+    pushes.stop()
+  }
 }

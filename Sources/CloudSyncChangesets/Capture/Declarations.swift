@@ -58,9 +58,11 @@ struct Declarations {
       // The first statement alone: whatever followed it would show in what is stored.
       try connection.sqlite.prepare(sql).run()
     } catch { throw Self.refused(text, "cannot be made here (\(error.message))") }
+    // The first table with AUTOINCREMENT has SQLite make one of its own beside it.
     let made = try connection.rows(
       """
-      SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE rowid > ?1 AND sql IS NOT NULL
+      SELECT type, name, tbl_name, sql FROM main.sqlite_schema
+      WHERE rowid > ?1 AND sql IS NOT NULL AND name <> 'sqlite_sequence'
       ORDER BY rowid
       """,
       .integer(last)

@@ -5,7 +5,7 @@ import CloudSyncSQLiteSupport
 /// The rows that a foreign key could refer to and that the sides of a merge have deleted, or given another key.
 struct ReferencedRows {
   private let parentColumns: [String]
-  private let parentName: String
+  private let name: String
   private let table: SettlementTable
   private let collations: [KeyCollation]
   /// How the columns that are referred to store values: SQLite compares those of a foreign key so.
@@ -17,14 +17,14 @@ struct ReferencedRows {
 
   init(_ link: TableReference, table: SettlementTable, nets: [StateDelta]) throws(ChangesetError) {
     parentColumns = link.key.referencedColumns
-    parentName = link.parent.name
+    name = link.parent.name
     self.table = table
     collations = try Self.collations(link: link, table)
     affinities = link.key.referencedColumns.map { name in
       table.tracked.schema.column(named: name)?.affinity ?? .blob
     }
     for net in nets {
-      for row in net.table(parentName)?.rows ?? [] { try add(row: row) }
+      for row in net.table(name)?.rows ?? [] { try add(row: row) }
     }
   }
 

@@ -46,6 +46,7 @@ extension Settlement {
       return tracked.columns.first { $0.isSameName(as: name) }.map { row[$0] } ?? .null
     }
     let referenced = try referencedRows(of: link)
+    let sides = OrphanedSides(link: link, referenced: referenced, settlement: self)
     let name = try table(link.parent.name).tracked.name
     for parent in (Array(setAside.keys) + Array(deleted.keys)).sorted() where parent.table == name {
       let known = [setAside[parent] ?? deleted[parent]?.row, before[parent] ?? nil]
@@ -56,15 +57,18 @@ extension Settlement {
     }
     if let key = referenced.move(values) {
       let parent = RowID(table: name, key: key)
+      if try sides.hadLost(parent: parent, of: id, referringTo: values) { return nil }
       if let now = try self.row(parent) { return .moved(referenced.values(of: key, now)) }
       return fate(of: parent) ?? deletion(of: parent)
     }
     guard let deletion = referenced.deletion(values) else {
       return mixed(values, of: id, link).map { .mixed($0) }
     }
+    let parent = RowID(table: name, key: deletion.key)
+    if try sides.hadLost(parent: parent, of: id, referringTo: values) { return nil }
     var row = SettledRow()
     for cell in deletion.cells { row.set(cell.column, cell.old, at: .zero) }
-    return .deleted(RowID(table: name, key: deletion.key), row, deletion.time)
+    return .deleted(parent, row, deletion.time)
   }
 
   /// What the side has a row refer to that has set a part of the reference the latest; nil if one side has all of it as the

@@ -71,7 +71,7 @@ struct KeptAssetFolder {
   func keep(_ asset: Asset) throws(Failure) {
     let target = kept(asset).location
     // A file of another length was damaged, as by a copy that broke off: a whole one takes its place.
-    if byteCount(of: asset.sha256) == asset.byteCount { return touch(target) }
+    if byteCount(of: asset.sha256) == asset.byteCount, touch(target) { return }
     // Nobody waits for a pipe, and a path is one from the root.
     guard asset.location.utf8.first == UInt8(ascii: "/"), fileByteCount(path: asset.location) != nil
     else { throw .missing }
@@ -95,8 +95,7 @@ struct KeptAssetFolder {
     let asset = kept(
       Asset(sha256: Data(digest), byteCount: Int64(bytes.count), location: "")
     )
-    if !replacing, byteCount(of: asset.sha256) == asset.byteCount {
-      touch(asset.location)
+    if !replacing, byteCount(of: asset.sha256) == asset.byteCount, touch(asset.location) {
       return asset
     }
     try makeFile(at: asset.location) { (copy) throws(Failure) in
@@ -128,7 +127,9 @@ struct KeptAssetFolder {
   }
 
   /// Notes that a file was looked for: it is not taken for one that nobody needs.
-  private func touch(_ path: String) { utimensat(AT_FDCWD, path, nil, 0) }
+  ///
+  /// - Returns: False if it has been taken for one just now, and is gone.
+  private func touch(_ path: String) -> Bool { utimensat(AT_FDCWD, path, nil, 0) == 0 }
 
   /// Makes a file beside its place, and puts it there when it is whole.
   private func makeFile(

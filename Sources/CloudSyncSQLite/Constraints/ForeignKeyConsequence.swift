@@ -10,6 +10,8 @@ enum ForeignKeyConsequence: Sendable, Hashable {
   case setDefault
   /// It stays as it is, and so its parent must stay.
   case stay
+  /// What becomes of it is told when its table is synchronized again, and of its parent then, too.
+  case wait
 }
 
 extension SyncTables {
@@ -18,7 +20,8 @@ extension SyncTables {
   func consequence(of link: TableLink) -> ForeignKeyConsequence? {
     let action = link.reference.key.onDelete
     guard let place = link.child else {
-      return action == .restrict || action == .noAction ? .stay : nil
+      guard action == .restrict || action == .noAction else { return nil }
+      return leftOut.contains { $0.name == link.reference.child.name } ? .wait : .stay
     }
     let child = self[place]
     switch action {

@@ -80,6 +80,10 @@ public struct SyncMetadata: Sendable, Hashable {
   public let version: Int
   /// The synchronized tables, in the order in which they came to be.
   public let tables: [Table]
+  /// The tables that were synchronized once and are left out now, with what their engines have noted.
+  public let leftOutTables: [Table]
+  /// What is parked or waits of tables that are left out, by table and record name.
+  public let leftOutRecords: [HeldRecord]
   /// What was refused, by table and record name.
   public let parked: [HeldRecord]
   /// What waits for other records, by table and record name.

@@ -261,6 +261,8 @@ extension RecordVersion {
     from counted: [CounterShare],
     madeFrom ancestors: [Ancestor]
   ) {
+    // What another row that had the key has counted is no part of what this one has.
+    guard self.clock.isOfSameRow(as: clock) else { return }
     for former in counted {
       guard var share = self.clock.share(of: former.column, by: former.writer),
         let own = clock.share(of: former.column, by: former.writer),

@@ -12,6 +12,7 @@ struct WaitingRows: TransactionPart {
 
   /// Looks at all of them, and writes those that can be written.
   func settle() throws(SQLiteError) {
+    transaction.isWaitingSettled = true
     var seen: Set<RowKey> = []
     while true {
       // What becomes of some may have others wait for nobody any more.
@@ -69,6 +70,7 @@ struct WaitingRows: TransactionPart {
         if link.reference.canBeNull, row.state.row?.clock.hasEndedReference(link.columns) == true {
           try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
         }
+      case .wait: break
       case .delete: try transaction.edit(.deleted([], at: .zero), of: row)
       case .detach:
         try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)

@@ -74,7 +74,12 @@ struct EngineSetup {
     let tables = SyncTables(
       try captured.map { (table) throws(SQLiteError) in try make(table) },
       references: schema.references,
-      enforcesForeignKeys: isEnforcing
+      enforcesForeignKeys: isEnforcing,
+      leftOut: LeftOutTable.all(
+        among: try registry.tables(),
+        but: captured.map(\.name),
+        references: schema.references
+      )
     )
     try rekey(registered, to: tables)
     try forget(registered, unlessIn: try registry.tables())

@@ -24,20 +24,26 @@ struct MetadataReading {
       let schema = try DatabaseSchema.read(connection)
       let counts = try counts(of: registered, in: schema)
       let changes = try changes(of: registered, in: schema)
-      let tables = registered.filter(\.isSynchronized)
-        .map { table in
-          SyncMetadata.Table(
-            name: table.name,
-            columns: table.present(in: schema),
-            counts: counts[table.id] ?? SyncMetadata.Counts(),
-            rowFilter: table.filter,
-            change: changes[table.id]
-          )
-        }
+      let described = registered.map { table in
+        SyncMetadata.Table(
+          name: table.name,
+          columns: table.present(in: schema),
+          counts: counts[table.id] ?? SyncMetadata.Counts(),
+          rowFilter: table.filter,
+          change: changes[table.id]
+        )
+      }
+      let states = zip(described, registered)
+      let tables = states.filter { $1.isSynchronized }.map(\.0)
       let lastSync = try Facts(connection: connection).integer(.lastSync)
       return SyncMetadata(
         version: Int(clamping: version),
         tables: tables,
+        leftOutTables: states.filter { !$1.isSynchronized }.map(\.0),
+        leftOutRecords: try held(
+          where: "(p.error_code IS NOT NULL OR p.waits_for IS NOT NULL)",
+          isSynchronized: false
+        ),
         parked: try held(where: "p.error_code IS NOT NULL") + displaced(),
         waiting: try held(where: "p.error_code IS NULL AND p.waits_for IS NOT NULL"),
         unreadableRecords: try unreadableRecords(),
@@ -158,8 +164,16 @@ struct MetadataReading {
   // MARK: Held records
 
   /// The records that a condition on pending rows `p` holds for.
-  func held(where condition: String) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
-    try held("p.error_code, p.error, p.waits_for", from: "cloudsync_pending p", where: condition)
+  func held(
+    where condition: String,
+    isSynchronized: Bool = true
+  ) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
+    try held(
+      "p.error_code, p.error, p.waits_for",
+      from: "cloudsync_pending p",
+      where: condition,
+      isSynchronized: isSynchronized
+    )
   }
 
   /// The rows whose keys other rows have got.
@@ -174,14 +188,15 @@ struct MetadataReading {
   private func held(
     _ reasons: String,
     from source: String,
-    where condition: String
+    where condition: String,
+    isSynchronized: Bool = true
   ) throws(SQLiteError) -> [SyncMetadata.HeldRecord] {
     let tables = try TableRegistry(connection: connection).tables()
     let query = try connection.prepare(
       """
       SELECT p.table_id, p.key, p.record_name, \(reasons)
       FROM \(source) JOIN cloudsync_tables t ON t.id = p.table_id
-      WHERE t.is_synchronized AND \(condition) ORDER BY p.table_id, p.record_name
+      WHERE t.is_synchronized = \(isSynchronized ? 1 : 0) AND \(condition) ORDER BY p.table_id, p.record_name
       """
     )
     return try query.mapRows { query in

@@ -116,8 +116,10 @@ extension SyncMetadata {
 
   /// Removes every trace of an engine, and gives the file the journal mode that was kept, if any.
   ///
-  /// - Throws: That the database cannot be written. While another connection is open the mode stays, and that is
-  ///   no error.
+  /// The mode comes first: whatever ends the process between the two, the traces still tell the mode.
+  ///
+  /// - Throws: That the database cannot be written, or, as `busy`, that another connection is open, which keeps the mode;
+  ///   then nothing is removed.
   package static func removeRestoringJournalMode(
     from database: some SyncDatabase
   ) throws(SyncEngineError) {
@@ -125,17 +127,13 @@ extension SyncMetadata {
     let mode = try? database.readFacts { (facts) throws(SQLiteError) in
       try facts.value(.journalMode)
     }
-    try remove(from: database)
-    guard case .text(let mode)? = mode, ["delete", "truncate", "persist"].contains(mode) else {
-      return
-    }
-    try database.use { (connection) throws(SyncEngineError) in
-      do throws(SQLiteError) {
-        _ = try connection.value("PRAGMA journal_mode = \(mode)")
-      } catch {
-        let error = SyncEngineError(error)
-        guard error.code == .busy else { throw error }
+    if case .text(let mode)? = mode, ["delete", "truncate", "persist"].contains(mode) {
+      try database.use { (connection) throws(SyncEngineError) in
+        do throws(SQLiteError) {
+          _ = try connection.value("PRAGMA journal_mode = \(mode)")
+        } catch { throw SyncEngineError(error) }
       }
     }
+    try remove(from: database)
   }
 }

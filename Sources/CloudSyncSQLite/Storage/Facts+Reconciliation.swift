@@ -71,9 +71,18 @@ extension Facts {
     try leftTables(isErasure: false) + leftTables(isErasure: true)
   }
 
-  /// Notes that what is known of tables is of the present zone.
+  /// Notes that rows of tables were changed by their foreign keys, and by nobody who edits them.
+  func noteOverwritten(_ tables: [Int64]) throws(SQLiteError) {
+    let known = try overwrittenTables()
+    let new = tables.filter { !known.contains($0) }
+    if !new.isEmpty { try setTables(known + new, as: .overwritten) }
+  }
+
+  func overwrittenTables() throws(SQLiteError) -> [Int64] { try tables(in: .overwritten) }
+
+  /// Notes that what is known of tables is of the present zone, and that their rows are what it has.
   func endZoneLoss(ofLeftOut tables: [Int64]) throws(SQLiteError) {
-    for fact in [Name.leftByZone, .leftByErasure] {
+    for fact in [Name.leftByZone, .leftByErasure, .overwritten] {
       let left = try self.tables(in: fact)
       let rest = left.filter { !tables.contains($0) }
       if rest != left { try setTables(rest, as: fact) }

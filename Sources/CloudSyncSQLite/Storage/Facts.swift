@@ -52,6 +52,8 @@ struct Facts {
     case leftByZone = "left_by_zone"
     /// Those of tables that were left out when the rows of a zone were erased on purpose.
     case leftByErasure = "left_by_erasure"
+    /// Those of tables whose rows an engine has changed by their foreign keys while it left them out.
+    case overwritten
     /// Why everything is to be fetched; there if it is, and has not begun.
     case fetchAll = "fetch_all"
     /// What columns of tables that are to be compared were called before.

@@ -36,6 +36,8 @@ struct SyncTables: Sendable {
   let links: [TableLink]
   /// The tables as those whose captured edits are read.
   let captured: CapturedEditReader.Tables
+  /// Tables that engines have synchronized, and this one does not.
+  let leftOut: [LeftOutTable]
   private let places: [Int64: Int]
   /// The foreign keys by the places of the tables that have them, and of those that they refer to.
   private let linksFrom: [[TableLink]]
@@ -54,8 +56,15 @@ struct SyncTables: Sendable {
   ///   - tables: The tables, parents first.
   ///   - references: All foreign keys of the database.
   ///   - enforcesForeignKeys: Whether the connection enforces them.
-  init(_ tables: [RecordTable], references: [TableReference], enforcesForeignKeys: Bool) {
+  ///   - leftOut: Tables that engines have synchronized, and this one does not.
+  init(
+    _ tables: [RecordTable],
+    references: [TableReference],
+    enforcesForeignKeys: Bool,
+    leftOut: [LeftOutTable] = []
+  ) {
     inOrder = tables
+    self.leftOut = leftOut
     captured = CapturedEditReader.Tables(tables.map(\.captured))
     self.enforcesForeignKeys = enforcesForeignKeys
     let names = tables.map(\.name)

@@ -56,6 +56,7 @@ extension SyncTransaction {
   private func beginWriting() throws(SQLiteError) {
     if isWriting { return }
     isWriting = true
+    try LeftOutRows(transaction: self).begin()
     // Rows may refer to each other in a circle, or to a row that comes later: SQLite looks at that in the end.
     try connection.execute("PRAGMA defer_foreign_keys = ON")
     try CaptureSuppression(connection: connection).setSynchronizing(true)
@@ -66,6 +67,7 @@ extension SyncTransaction {
     guard isWriting else { return }
     isWriting = false
     try CaptureSuppression(connection: connection).setSynchronizing(false)
+    try LeftOutRows(transaction: self).settle()
   }
 }
 
@@ -129,5 +131,35 @@ extension ValueTransport {
   func keyValue(_ value: SQLiteValue) -> FieldValue {
     if case .field(let field) = ValueCodec.encode(value, assetThreshold: .max) { return field }
     return .null
+  }
+}
+
+/// What the engine's own writes do to rows of tables that it leaves out, by their foreign keys.
+///
+/// Nobody has edited them: the cloud may have other parents for them since. Whoever takes the tables up again has
+/// their rows from there.
+struct LeftOutRows: TransactionPart {
+  let transaction: SyncTransaction
+
+  private var followers: [Int64] { tables.leftOut.filter(\.followsParents).map(\.id) }
+
+  /// Notes where the outbox ends before the engine writes.
+  func begin() throws(SQLiteError) {
+    if followers.isEmpty { return }
+    transaction.outboxEnd = try connection.integer(
+      "SELECT ifnull(max(id), 0) FROM cloudsync_outbox"
+    )
+  }
+
+  /// Takes what was captured since out of the outbox.
+  func settle() throws(SQLiteError) {
+    guard let end = transaction.outboxEnd else { return }
+    transaction.outboxEnd = nil
+    let list = followers.map { "\($0)" }.joined(separator: ", ")
+    let query = try connection.statement(
+      "DELETE FROM cloudsync_outbox WHERE id > ?1 AND table_id IN (\(list)) RETURNING table_id"
+    )
+    let changed = Set(try query.bind(end, at: 1).mapRows { $0.integer(0) })
+    if !changed.isEmpty { try facts.noteOverwritten(changed.sorted()) }
   }
 }

@@ -83,6 +83,12 @@ final class SyncTransaction {
   let traces = ReferenceTraces()
   /// Whether rows that were to be sent turned out to stay on this device.
   var hasStoppedRows = false
+  /// Where the outbox ended before the engine wrote; nil if nobody has to know.
+  var outboxEnd: Int64?
+  /// The tables whose rows the engine has changed while they were left out, once somebody has asked.
+  private var overwrittenTables: [Int64]?
+  /// Whether rows that waited for deleted parents have done what their foreign keys say: the rest waits for nobody who comes.
+  var isWaitingSettled = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
   var hasSideEffects = false
 
@@ -308,6 +314,14 @@ final class SyncTransaction {
   func isRebuilt(table id: Int64) throws(SQLiteError) -> Bool {
     let tables = if let rebuiltTables { rebuiltTables } else { try facts.rebuiltTables() }
     rebuiltTables = tables
+    return tables.contains(id)
+  }
+
+  /// Whether the engine's own writes have changed rows of a table while it was left out: what the cloud has is right.
+  func isOverwritten(table id: Int64) throws(SQLiteError) -> Bool {
+    let tables =
+      if let overwrittenTables { overwrittenTables } else { try facts.overwrittenTables() }
+    overwrittenTables = tables
     return tables.contains(id)
   }
 

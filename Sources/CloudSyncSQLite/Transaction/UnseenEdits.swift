@@ -16,7 +16,9 @@ struct UnseenEdits: TransactionPart {
     let row = try row(key, in: place)
     // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
     if row.isOutdated { return }
-    if row.isLost, try transaction.fullFetch() == .restores {
+    let isOverwritten = try transaction.isOverwritten(table: row.rowKey.table)
+    let mode = try transaction.fullFetch()
+    if row.isLost, isOverwritten || mode == .restores {
       // Of edits that were not sent the values are gone with the row.
       return keep(row.restored(to: version))
     }
@@ -31,7 +33,7 @@ struct UnseenEdits: TransactionPart {
     if known.digest == row.values.map(table.digest) {
       return try takeHiddenColumns(of: row, than: mine, beside: version)
     }
-    if try facts.value(.fullFetch) == .integer(FullFetch.rebuilds.rawValue) {
+    if isOverwritten || mode == .rebuilds {
       if UTF8Bytes.equal(known.tag, tag) { keep(row.restored(to: version)) }
       return
     }

@@ -76,9 +76,7 @@ struct RowWriting: TransactionPart {
         let key = parent.format.key(spelled: values)
         // A row may refer to itself.
         if UTF8Bytes.equal(key.name, row.key.name) { continue }
-        let isAwaited =
-          tables.enforcesForeignKeys ? true : try isKnownToBeMissing(key, in: link.parent)
-        if isAwaited { names.append(key.name) }
+        if try isAwaited(key, in: link.parent) { names.append(key.name) }
         // Such a name does not tell the key.
         if RecordName.isDigest(key.name) { transaction.digestKeys[key.name] = (link.parent, key) }
       } else if !tables.enforcesForeignKeys {
@@ -115,6 +113,13 @@ struct RowWriting: TransactionPart {
     }
     for name in try parents(of: row) where try isInTable(name) == false { return true }
     return false
+  }
+
+  /// Whether rows wait for a parent that they refer to: where nobody enforces foreign keys no longer than somebody may say
+  /// what becomes of them.
+  private func isAwaited(_ key: RecordKey, in place: Int) throws(SQLiteError) -> Bool {
+    if tables.enforcesForeignKeys { return true }
+    return transaction.isWaitingSettled ? false : try isKnownToBeMissing(key, in: place)
   }
 
   /// Whether a row is deleted, or waits for its own parent.

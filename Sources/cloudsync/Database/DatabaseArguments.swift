@@ -148,7 +148,9 @@ struct DatabaseArguments {
       if policies.has("--unique-newest", for: name) { table.uniqueKeys = .newest }
       if policies.has("--unique-merge", for: name) { table.uniqueKeys = .merge }
       if policies.has("--edit-wins", for: name) { table.merging.deletes = .editWins }
-      let known = metadata?.tables.first { $0.name.lowercased() == name.lowercased() }?.rowFilter
+      // One that was left out for a while has its filter still.
+      let former = (metadata?.tables ?? []) + (metadata?.leftOutTables ?? [])
+      let known = former.first { $0.name.lowercased() == name.lowercased() }?.rowFilter
       table.rowFilter = filters[name] ?? known
       options.tables[name] = table
     }

@@ -68,7 +68,12 @@ enum HistoryLooking {
       guard let table = query.table else {
         throw ToolError.usage("--key needs the table: --table NAME")
       }
-      query.key = try repository.key(of: table, text.split(separator: ",").map { String($0) })
+      // A comma separates the columns of a key, and may be in the value of a single one.
+      do throws(ChangesetError) { query.key = try repository.key(of: table, [text]) } catch {
+        let parts = text.split(separator: ",").map { String($0) }
+        guard parts.count > 1 else { throw error }
+        query.key = try repository.key(of: table, parts)
+      }
     }
     let commits = try repository.log(query)
     if target.isJSON { return try target.show(value: commits.map { ChangesetReport($0) }) }
@@ -157,6 +162,8 @@ enum HistoryLooking {
     }
     if let table = target.arguments.value(of: "--table") {
       changes = changes.filter { $0.table.lowercased() == table.lowercased() }
+      // A name that is mistyped is no reason for silence.
+      if changes.isEmpty { _ = try repository.log(LogQuery(table: table, count: 1)) }
     }
     if target.isJSON { return try target.show(value: changes.map { RowChangeReport($0) }) }
     RowChangeView(console: target.console).show(changes: changes)

@@ -48,7 +48,7 @@ enum DetachCommand {
     in database: DatabaseFile,
     target: DatabaseArguments
   ) throws {
-    let held = metadata.parked + metadata.waiting
+    let held = metadata.parked + metadata.waiting + metadata.leftOutRecords
     let gone = try target.naming { try held.filter { try isInTable($0, of: database) == false } }
     guard let first = gone.first else { return }
     let names = gone.count == 1 ? "" : " and \(gone.count - 1) more"
@@ -64,13 +64,25 @@ enum DetachCommand {
     _ metadata: SyncMetadata,
     target: DatabaseArguments
   ) throws {
-    let unsent = metadata.counts.pending + metadata.counts.heldEdits
+    if let table = metadata.tables.first(where: { $0.change != nil }) {
+      throw ToolError.failure(
+        "\(target.path): nothing was done: \(table.name) was changed since it was synced, and only a sync finds what was"
+          + " edited meanwhile; sync it first, or give that up with --discard"
+      )
+    }
+    let unsent = unsentCount(metadata)
     if unsent == 0 { return }
     let have = unsent == 1 ? "has" : "have"
     throw ToolError.failure(
       "\(target.path): nothing was done: \(Phrase.count(unsent, "edit")) \(have) not reached the cloud, and would be undone"
         + " if the database is synced again; sync it first, or give them up with --discard"
     )
+  }
+
+  /// How many edits no cloud has, those among them that a filter keeps here, and those of tables that are left out.
+  private static func unsentCount(_ metadata: SyncMetadata) -> Int {
+    (metadata.tables + metadata.leftOutTables)
+      .reduce(0) { $0 + $1.counts.pending + $1.counts.heldEdits + $1.counts.local }
   }
 
   private static func isInTable(
@@ -90,6 +102,18 @@ enum DetachCommand {
     return try database.query(sql).isEmpty == false
   }
 
+  private static func remove(from database: DatabaseFile, target: DatabaseArguments) throws {
+    do throws(SyncEngineError) {
+      try SyncMetadata.removeRestoringJournalMode(from: database)
+    } catch {
+      guard error.code == .busy else { throw target.failure(for: error) }
+      throw ToolError.failure(
+        "\(target.path): nothing was done: another program has it open, so that it cannot get back the journal mode that it"
+          + " had; close that program, and detach again"
+      )
+    }
+  }
+
   private static func run(with arguments: Arguments, console: Console) throws {
     let target = DatabaseArguments(arguments)
     let lock = try DatabaseLock(target.path)
@@ -105,11 +129,10 @@ enum DetachCommand {
       try checkHeldRows(metadata, in: database, target: target)
       try checkUnsentEdits(metadata, target: target)
     }
-    let counts = metadata?.counts
-    try target.naming { try SyncMetadata.removeRestoringJournalMode(from: database) }
+    try remove(from: database, target: target)
     // Values that were on their way are still in their rows.
     NewFolder.removeTemporary(at: SyncRun.assetFolder(of: target.path))
-    let unsent = counts.map { $0.pending + $0.heldEdits }
+    let unsent = metadata.map(unsentCount)
     if arguments.has("--json") {
       console.line(try JSONText.block(for: Report(database: target.path, unsent: unsent)))
     } else {

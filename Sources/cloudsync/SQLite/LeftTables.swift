@@ -55,4 +55,25 @@ struct LeftTables {
         + " filter, as in --filter '\(new[0])=\(filter)'; if it was dropped, add --stop \(former.name)"
     )
   }
+
+  /// Refuses a run that would forget how the rows of a table are merged, because it has another name now.
+  ///
+  /// - Parameters:
+  ///   - policies: Those of the run.
+  ///   - former: Those that were kept.
+  /// - Throws: What to add to the command.
+  func check(policies: SyncPolicies, former: SyncPolicies) throws {
+    guard !new.isEmpty else { return }
+    for table in gone {
+      for option in DatabaseArguments.policies
+      where option.value != nil && former.has(option.name, for: table.name) {
+        if new.contains(where: { policies.has(option.name, for: $0) }) { continue }
+        let names = (former.tables[option.name] ?? []).map { $0 == table.name ? new[0] : $0 }
+        throw ToolError.usage(
+          "\(table.name) is not there any more; it had \(option.name). If it was renamed, give the new table the same, as in"
+            + " \(option.name) \(names.joined(separator: ",")); if it was dropped, add --stop \(table.name)"
+        )
+      }
+    }
+  }
 }

@@ -269,9 +269,11 @@ enum SyncCommand {
         "--stop leaves no table; to sync none use “cloudsync detach \(target.path.argument)”"
       )
     }
-    try LeftTables(metadata, tables: tables, names: names, stopped: stopped)
-      .check(filtered: Array(try target.filters(of: tables).keys), in: target.path)
+    let left = LeftTables(metadata, tables: tables, names: names, stopped: stopped)
+    try left.check(filtered: Array(try target.filters(of: tables).keys), in: target.path)
     let policies = try target.policies(of: tables, in: database)
+    let former = try target.naming { try SyncMetadata.toolPolicies(of: database) }
+    try left.check(policies: policies, former: SyncPolicies(former))
     let options = try target.options(tables: tables, policies: policies, metadata: metadata)
     let violations = try target.naming {
       try SyncEngine.check(database, tables: tables, options: options)

@@ -96,7 +96,8 @@ final class SyncRun {
     if policies.text == kept { return }
     try target.naming { try SyncMetadata.noteToolPolicies(policies.text, in: database) }
     let former = SyncPolicies(kept)
-    guard request.place != nil, policies.differs(from: former, for: formerTables) else { return }
+    let common = formerTables.filter(request.tables.contains)
+    guard request.place != nil, policies.differs(from: former, for: common) else { return }
     console.note(
       "warning: \(path): this copy merges by other policies than before (\(policies), not \(former)); all copies"
         + " need the same: give every other one the same options"

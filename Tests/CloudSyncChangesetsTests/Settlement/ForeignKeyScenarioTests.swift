@@ -153,6 +153,25 @@ struct ForeignKeyScenarioTests {
     #expect(try bench.rows("SELECT id, p FROM children", at: m) == ["'c' 'nobody'"])
   }
 
+  /// Foreign keys were off: the side that has deleted the parent has left its child as it was.
+  @Test(arguments: ["ON DELETE CASCADE", "ON DELETE SET NULL", "ON DELETE SET DEFAULT", ""])
+  func whatASideHasOrphanedItselfStaysSo(key: String) throws {
+    for isSwapped in [false, true] {
+      let bench = try bench(key)
+      bench.enforces = false
+      let base = try bench.commit(
+        "INSERT INTO parents VALUES('p', 'P'); INSERT INTO children VALUES('c', 'p', 'C')",
+        at: 1
+      )
+      let a = try bench.commit("DELETE FROM parents", on: base, at: 10)
+      let b = try bench.commit("UPDATE children SET v = 'D'", on: base, at: 20)
+      let m = try isSwapped ? bench.merge(b, a) : bench.merge(a, b)
+      #expect(try bench.rows("SELECT id, p, v FROM children", at: m) == ["'c' 'p' 'D'"])
+      #expect(try bench.rows("SELECT id FROM parents", at: m) == [])
+      #expect(bench.conflicts.isEmpty)
+    }
+  }
+
   // MARK: 42
 
   @Test

@@ -352,4 +352,44 @@ struct PermutedKeysTests {
       #expect(try bench.displaced(device) == [])
     }
   }
+
+  @Test(
+    "What one device counts stays with its row where another one swaps two keys",
+    arguments: [[], ["x"], ["y"], ["x", "y"]]
+  )
+  func counters(sent: [String]) throws {
+    var options = SyncEngineOptions()
+    options.defaultTable.merging.columns["n"] = .counter
+    let (bench, mac, phone) = try SyncHarness.pair(
+      "CREATE TABLE p(id TEXT PRIMARY KEY NOT NULL, t TEXT, n INTEGER NOT NULL DEFAULT 0)",
+      tables: ["p"],
+      options: options
+    )
+    try mac.execute("INSERT INTO p VALUES('1', 'x', 0), ('2', 'y', 0)", at: Self.start)
+    try bench.sync(mac, phone)
+    mac.engine.stop()
+    let additions = ["x": 38, "y": 26]
+    func count(_ name: String, at time: Int64) throws {
+      try phone.execute(
+        "UPDATE p SET n = n + \(additions[name] ?? 0) WHERE t = '\(name)'",
+        at: Self.start + time
+      )
+    }
+    for name in sent { try count(name, at: 10_000) }
+    try bench.sync(phone)
+    phone.engine.stop()
+    for name in additions.keys.sorted() where !sent.contains(name) { try count(name, at: 20_000) }
+    try mac.execute(
+      "UPDATE p SET id = '0' WHERE t = 'x'; UPDATE p SET id = '1' WHERE t = 'y'; UPDATE p SET id = '2' WHERE t = 'x'",
+      at: Self.start + 60_000
+    )
+    try bench.sync(mac)
+    try bench.sync(phone, mac, phone)
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT * FROM p ORDER BY id")
+      #expect(rows == ["'1'|'y'|26", "'2'|'x'|38"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
 }
