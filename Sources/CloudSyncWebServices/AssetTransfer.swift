@@ -15,10 +15,6 @@ struct AssetTransfer: Sendable {
 
   // MARK: Uploads
 
-  /// How many bytes the files of a request may have, unless they are those of one record: they have to arrive before its
-  /// deadline, and before the service forgets the first of them, over a slow line too.
-  static let uploadLimit: Int64 = 25_000_000
-
   /// Which records have files that the service has received before, for an earlier request.
   func reused(by operation: ModifyOperation) -> Set<RecordID> {
     Set(
@@ -34,19 +30,8 @@ struct AssetTransfer: Sendable {
 
   /// Throws if the files of a request are too much for one: its records are to come in several.
   func checkSize(of operation: ModifyOperation) throws(SyncError) {
-    guard operation.records.count > 1 else { return }
-    var rest = Self.uploadLimit
-    for record in operation.records {
-      for (field, asset) in record.assets
-      where client.uploads.found(asset, of: record.recordID, field: field, now: client.now) == nil {
-        rest -= asset.byteCount
-        if rest < 0 {
-          throw SyncError(
-            .limitExceeded,
-            "the files of \(operation.records.count) records have more than \(Self.uploadLimit) bytes"
-          )
-        }
-      }
+    try RequestedFiles.check(operation.records) { record, field, asset in
+      client.uploads.found(asset, of: record.recordID, field: field, now: client.now) != nil
     }
   }
 

@@ -113,6 +113,8 @@ struct EngineSetup {
   private func takeNames(by renamings: [SchemaRenaming]) throws(SQLiteError) {
     for renaming in renamings {
       try TableRegistry(connection: connection).save(renaming.present)
+      try FormerNames(connection: connection)
+        .note(renaming.present, formerly: renaming.former.name, columns: renaming.columns)
       if !renaming.isTold, !renaming.columns.isEmpty {
         let formerColumns = FormerColumns(connection: connection)
         try formerColumns.note(renaming.columns, of: renaming.present.id)

@@ -58,6 +58,8 @@ struct Facts {
     case fetchAll = "fetch_all"
     /// What columns of tables that are to be compared were called before.
     case formerColumns = "former_columns"
+    /// Whose names tables and columns had before.
+    case formerNames = "former_names"
     /// What types they had.
     case formerTypes = "former_types"
     /// The version of the schema when the engine was set up last: another one may take rows that were refused.

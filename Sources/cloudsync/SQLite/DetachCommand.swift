@@ -16,9 +16,10 @@ enum DetachCommand {
       discussion: """
         The rows stay as they are, the file gets back the journal mode that it had, and the cloud is not touched.
         When the database is synced again its rows are merged with the cloud's, and where they differ the cloud's
-        values win: edits that were not sent would be undone. Rows that are parked or waiting may be in no table,
-        and would be gone. Where there are such edits or rows nothing is done without --discard. To join another
-        cloud do not detach, but use “cloudsync attach”.
+        values win: edits that were not sent would be undone, those among them that a filter keeps here, and those of
+        tables that were stopped. Rows that are parked or waiting may be in no table, and would be gone. Where there
+        are such edits or rows, or a table was changed since, nothing is done without --discard. Nor is anything done
+        while another program has the file open. To join another cloud do not detach, but use “cloudsync attach”.
         """,
       run: run
     )

@@ -144,4 +144,57 @@ struct ReusedNameTests {
       #expect(try bench.unclean(device) == [], "\(device.name)")
     }
   }
+
+  /// Of each: what two releases of an app do, the refusal, and a rename that is none.
+  private static let releases = [
+    [
+      "ALTER TABLE notes RENAME TO old", "ALTER TABLE pages RENAME TO notes",
+      "Table \"notes\" has the name of another one, which is \"old\" now.",
+      "ALTER TABLE notes RENAME TO pages; ALTER TABLE old RENAME TO notes",
+    ],
+    [
+      "ALTER TABLE notes RENAME TO old", "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, z TEXT)",
+      "Table \"notes\" has the name of another one, which is \"old\" now.",
+      "DROP TABLE notes; ALTER TABLE old RENAME TO notes",
+    ],
+    [
+      "ALTER TABLE notes RENAME COLUMN a TO x", "ALTER TABLE notes RENAME COLUMN b TO a",
+      "Column \"a\" of table \"notes\" has the name of another one, which is \"x\" now.",
+      "ALTER TABLE notes RENAME COLUMN a TO b; ALTER TABLE notes RENAME COLUMN x TO a",
+    ],
+    [
+      "ALTER TABLE notes RENAME COLUMN a TO x", "ALTER TABLE notes ADD COLUMN a TEXT",
+      "Column \"a\" of table \"notes\" has the name of another one, which is \"x\" now.",
+      "ALTER TABLE notes DROP COLUMN a; ALTER TABLE notes RENAME COLUMN x TO a",
+    ],
+  ]
+
+  @Test(
+    "A name is not given anew by a later release either, and may be taken back",
+    arguments: releases
+  )
+  func later(release: [String]) throws {
+    let (bench, mac, phone) = try pair()
+    for device in [mac, phone] {
+      try device.execute(release[0])
+      try bench.restart(device, try names(in: device))
+      try bench.sync(device)
+    }
+    try mac.execute(release[1])
+    let error = #expect(throws: SyncEngineError.self) {
+      try bench.restart(mac, try names(in: mac))
+    }
+    #expect(error?.reason.hasPrefix(release[2]) == true, "\(error?.reason ?? "")")
+    try mac.execute(release[3])
+    try phone.execute(release[3].split(separator: ";").last.map(String.init) ?? "")
+    for device in [mac, phone] {
+      try bench.restart(device, try names(in: device))
+      try bench.sync(device)
+    }
+    try bench.sync(mac, phone)
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT id, a, b FROM notes") == ["'1'|'A'|'B'", "'2'|'A'|'B'"])
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+    }
+  }
 }

@@ -27,20 +27,63 @@ struct ReusedNameCheck {
         // With triggers it is a table that had another name itself.
         let isCaptured = search.installed.values.contains { $0.table.isSameName(as: former.name) }
         if !isCaptured, try search.stands(table, for: former) { continue }
-        return """
-          Table \(former.name.quotedName) has the name of another one, which is \
-          \(moved.quotedName) now. The cloud knows tables by their names: give the new table one \
-          that nothing had, with ALTER TABLE … RENAME TO. Nothing was changed or sent.
-          """
+        return Self.reason(table: former.name, since: moved)
       }
       let told = search.renamesInTriggers(of: former, named: table.name) ?? [:]
       for (old, new) in told.sorted(by: { $0.key < $1.key })
       where try isReused(old, since: new, in: table, renamed: told) {
-        return """
-          Column \(old.quotedName) of table \(table.name.quotedName) has the name of another one, \
-          which is \(new.quotedName) now. The cloud knows columns by their names: give the new \
-          column one that nothing had, with ALTER TABLE … RENAME COLUMN. Nothing was changed or sent.
-          """
+        return Self.reason(column: old, of: table.name, since: new)
+      }
+    }
+    return try reasonOfEarlierNames(in: names)
+  }
+
+  private static func reason(table: String, since present: String) -> String {
+    """
+    Table \(table.quotedName) has the name of another one, which is \(present.quotedName) now. The cloud knows tables by their \
+    names: give the new table one that nothing had, with ALTER TABLE … RENAME TO. Nothing was changed or sent.
+    """
+  }
+
+  private static func reason(column: String, of table: String, since present: String) -> String {
+    """
+    Column \(column.quotedName) of table \(table.quotedName) has the name of another one, which is \(present.quotedName) now. \
+    The cloud knows columns by their names: give the new column one that nothing had, with ALTER TABLE … RENAME COLUMN. \
+    Nothing was changed or sent.
+    """
+  }
+
+  /// The same for names that an earlier migration has freed, which was synchronized since.
+  private func reasonOfEarlierNames(in names: [String]) throws(SQLiteError) -> String? {
+    let earlier = FormerNames(connection: search.connection)
+    let renamings = try search.renamings(of: names)
+    let present = search.registered.map { table in
+      renamings.first { $0.present.id == table.id }?.present ?? table
+    }
+    let tables = try earlier.tables()
+    for name in names {
+      guard let id = tables[name.lowercased()],
+        let holder = present.first(where: { $0.id == id }), !holder.name.isSameName(as: name),
+        search.schema.table(named: holder.name) != nil, let table = search.schema.table(named: name)
+      else { continue }
+      let isNew = !present.contains { $0.name.isSameName(as: name) }
+      if isNew, try search.stands(table, for: holder) { continue }
+      return Self.reason(table: name, since: holder.name)
+    }
+    for holder in present {
+      guard let table = search.schema.table(named: holder.name),
+        names.contains(where: table.name.isSameName)
+      else { continue }
+      for (old, number) in try earlier.columns(of: holder.id).sorted(by: { $0.key < $1.key }) {
+        guard holder.columns.indices.contains(number), holder.columns[number] != old,
+          try isReused(
+            old,
+            since: holder.columns[number],
+            in: table,
+            renamed: holder.columns.contains(old) ? [old: old] : [:]
+          )
+        else { continue }
+        return Self.reason(column: old, of: table.name, since: holder.columns[number])
       }
     }
     return nil

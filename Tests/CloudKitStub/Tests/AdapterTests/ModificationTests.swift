@@ -250,6 +250,19 @@ struct ModificationTests {
     #expect(page.deletedRecords.first?.recordType == "Note")
     #expect(page.changedRecords.first?["photo"] == nil)
   }
+
+  @Test("Records whose files are too much for one request come in several")
+  func manyBytes() throws {
+    func large(_ name: String) -> Record {
+      let digest = Data(repeating: UInt8(name.utf8.count), count: 32)
+      let asset = Asset(sha256: digest, byteCount: 15_000_000, location: "/none/\(name)")
+      return world.note(name, ["photo": .asset(asset)])
+    }
+    let calls = HandlerCalls(world.handler(world.stub()))
+    #expect(calls.modify([large("a"), large("bc")])?.failure?.code == .limitExceeded)
+    // Of one alone the file is looked for.
+    #expect(calls.modify([large("a")])?.failure?.code != .limitExceeded)
+  }
 }
 
 extension Result {
