@@ -76,14 +76,27 @@ enum DetachCommand {
     let have = unsent == 1 ? "has" : "have"
     throw ToolError.failure(
       "\(target.path): nothing was done: \(Phrase.count(unsent, "edit")) \(have) not reached the cloud, and would be undone"
-        + " if the database is synced again; sync it first, or give them up with --discard"
+        + " if the database is synced again; \(advice(metadata)), or give them up with --discard"
     )
+  }
+
+  /// How edits that no cloud has get into it.
+  private static func advice(_ metadata: SyncMetadata) -> String {
+    if metadata.counts.pending + metadata.counts.heldEdits > 0 { return "sync it first" }
+    if let table = metadata.leftOutTables.first(where: { unsentCount($0) > 0 }) {
+      return "sync \(table.name) again first, with --all"
+    }
+    let filtered = metadata.tables.first { $0.counts.local > 0 }?.name ?? ""
+    return "a filter keeps them here: end it with --filter \(filtered)= and sync first"
   }
 
   /// How many edits no cloud has, those among them that a filter keeps here, and those of tables that are left out.
   private static func unsentCount(_ metadata: SyncMetadata) -> Int {
-    (metadata.tables + metadata.leftOutTables)
-      .reduce(0) { $0 + $1.counts.pending + $1.counts.heldEdits + $1.counts.local }
+    (metadata.tables + metadata.leftOutTables).reduce(0) { $0 + unsentCount($1) }
+  }
+
+  private static func unsentCount(_ table: SyncMetadata.Table) -> Int {
+    table.counts.pending + table.counts.heldEdits + table.counts.local
   }
 
   private static func isInTable(

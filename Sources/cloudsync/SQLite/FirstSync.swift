@@ -2,30 +2,48 @@ import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSchema
 
-/// What the first sync of a copy's tables has changed in rows that they had: the cloud's values and deletions win there.
+/// What the first sync of a copy's tables with a cloud has changed in rows that they had: the cloud's values and deletions
+/// win there.
 ///
 /// Nothing else tells what the rows were, so whoever joins a cloud by mistake has to hear of it at once.
 struct FirstSync: Sendable {
-  /// The tables that were not synced before.
+  /// The tables that were not synced with it before.
   private let tables: [String]
+  /// Whether they were synced with another one: then they take what was edited later, as in every sync, and only what is gone
+  /// is told.
+  private let isAttaching: Bool
   private var replaced: [RowChanges.Row] = []
   private var deleted: [RowChanges.Row] = []
 
   var replacedCount: Int { replaced.count }
   var deletedCount: Int { deleted.count }
 
-  init(of tables: [String]) { self.tables = tables }
+  init(of tables: [String], isAttaching: Bool) {
+    self.tables = tables
+    self.isAttaching = isAttaching
+  }
 
   mutating func add(_ changes: RowChanges) {
     let rows = changes.rows.filter { row in tables.contains { $0.isSameName(as: row.table) } }
-    replaced += rows.filter { $0.kind == .updated }
+    if !isAttaching { replaced += rows.filter { $0.kind == .updated } }
     deleted += rows.filter { $0.kind == .deleted }
   }
 
-  /// The warnings for the database of a path, of rows beside those that have become one with others.
-  func warnings(path: String, besides united: [UnitedRow]) -> [String] {
+  /// The warnings for the database of a path.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - united: Rows that have become one with others: they are not gone.
+  ///   - held: Rows that are parked or wait: they are beside their tables.
+  /// - Returns: The warnings.
+  func warnings(
+    path: String,
+    besides united: [UnitedRow],
+    held: [SyncMetadata.HeldRecord]
+  ) -> [String] {
     let deleted = deleted.filter { row in
       !united.contains { $0.table == row.table && $0.key == row.key }
+        && !held.contains { $0.table == row.table && $0.key == Self.literals(of: row.key) }
     }
     var warnings: [String] = []
     if let names = Self.names(replaced) {
@@ -44,6 +62,18 @@ struct FirstSync: Sendable {
       )
     }
     return warnings
+  }
+
+  /// A key as SQL, as the engine's tables name rows that are held.
+  private static func literals(of key: [FieldValue]) -> String {
+    key.map { value in
+      switch value {
+      case .string(let text): "'\(text.replacing("'", with: "''"))'"
+      case .int64(let number): "\(number)"
+      default: "\(value)"
+      }
+    }
+    .joined(separator: ", ")
   }
 
   /// Names one of some rows; nil if there are none.

@@ -80,9 +80,12 @@ final class SyncRun {
     try keepPolicies(formerTables: formerTables, console: console)
     engine.errors.sink { [error] new in error.withLock { $0 = $0 ?? new } }
     engine.cloudErrors.sink { [cloudError] new in cloudError.withLock { $0 = new } }
-    let first = request.tables.filter { name in !formerTables.contains { $0.isSameName(as: name) } }
-    if !first.isEmpty, !request.isAttaching {
-      firstSync.withLock { $0 = FirstSync(of: first) }
+    let isAttaching = request.isAttaching
+    let first = request.tables.filter { name in
+      isAttaching || !formerTables.contains { $0.isSameName(as: name) }
+    }
+    if !first.isEmpty {
+      firstSync.withLock { $0 = FirstSync(of: first, isAttaching: isAttaching) }
       engine.changes.sink { [firstSync] changes in firstSync.withLock { $0?.add(changes) } }
     }
     engine.unitedRows.sink { [unitedRows] new in unitedRows.withLock { $0 += new } }
@@ -257,8 +260,12 @@ final class SyncRun {
     }
     let note = request.unsynced.note(of: newTables, path: request.path, cloud: request.cloud)
     if let note { console.note(note) }
-    for warning in first?.warnings(path: request.path, besides: united) ?? [] {
-      console.note(warning)
+    if let first {
+      let metadata = try target.naming { try SyncMetadata.read(from: database) }
+      let held = (metadata?.parked ?? []) + (metadata?.waiting ?? [])
+      for warning in first.warnings(path: request.path, besides: united, held: held) {
+        console.note(warning)
+      }
     }
     try warnOfDanglingReferences(console: console)
   }

@@ -121,4 +121,35 @@ struct FirstSyncTests {
     #expect("it's $HOME".argument == #"'it'\''s $HOME'"#)
     #expect("".argument == "''")
   }
+
+  @Test("Rows that a unique key keeps out are not told as deleted; what attaching deletes is told")
+  func parkedAndAttached() throws {
+    try ToolHarness.run("first-parked") { bench in
+      let schema = "CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL, mail TEXT UNIQUE)"
+      for (file, id) in [("a.db", "1"), ("b.db", "2")] {
+        try bench.sql(file, schema, "INSERT INTO u VALUES('\(id)', 'x')", "SELECT 1")
+      }
+      let sync = { (file: String) in
+        bench.run([
+          "sync", "@\(file)", "--cloud", "@c", "--all", "--unique-newest", "u", "--create",
+        ])
+      }
+      #expect(sync("a.db").code == 0)
+      let parked = sync("b.db")
+      #expect(parked.code == 3 && !parked.errors.contains("deleted here too"), "\(parked)")
+
+      for file in ["v.db", "w.db"] { try bench.sql(file, Self.notes, "SELECT 1") }
+      let attach = { (cloud: String, more: [String]) in
+        bench.run(["attach", "@w.db", "--cloud", cloud, "--merge"] + more)
+      }
+      #expect(bench.run(["sync", "@w.db", "--cloud", "@x", "--all", "--create"]).code == 0)
+      #expect(bench.run(["sync", "@v.db", "--cloud", "@x", "--all"]).code == 0)
+      #expect(attach("@y", ["--create"]).errors.contains("deleted here too") == false)
+      try bench.sql("v.db", "DELETE FROM notes WHERE id = 'b'", "SELECT 1")
+      #expect(bench.run(["sync", "@v.db", "--cloud", "@x"]).code == 0)
+      let back = attach("@x", [])
+      #expect(back.code == 0 && back.errors.contains("1 row that was deleted"), "\(back)")
+      #expect(try bench.sql("w.db", "SELECT id FROM notes WHERE id = 'b'") == [])
+    }
+  }
 }
