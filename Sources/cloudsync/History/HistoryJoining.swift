@@ -119,35 +119,6 @@ enum HistoryJoining {
     return heads.count > 1 ? try repository.mergeAll(branch) : []
   }
 
-  private struct ConflictReport: Encodable {
-    var number: Int
-    var merge: String?
-    var table: String
-    var key: [String]
-    var kind: String
-    var isSetAside: Bool
-    var kept: [String: String]
-    var lost: [String: String]
-
-    init(_ conflict: ChangesetConflict, number: Int) {
-      self.number = number
-      merge = conflict.merge?.description
-      table = conflict.table
-      key = conflict.key.map(\.sqlText)
-      kind = conflict.kind.rawValue
-      isSetAside = conflict.isSetAside
-      kept = Self.values(cells: conflict.kept)
-      lost = Self.values(cells: conflict.lost)
-    }
-
-    private static func values(cells: [ChangesetConflict.Cell]) -> [String: String] {
-      Dictionary(
-        cells.map { ($0.column, $0.value.sqlText) },
-        uniquingKeysWith: { first, _ in first }
-      )
-    }
-  }
-
   private static func resolve(target: HistoryTarget) throws {
     guard let text = target.operand(place: 1) else { return try list(target: target) }
     let repository = try target.repository()
@@ -184,28 +155,9 @@ enum HistoryJoining {
       )
     }
     if conflicts.isEmpty { return target.console.line("no conflicts") }
+    let view = RowChangeView(console: target.console)
     for (place, conflict) in conflicts.enumerated() {
-      let what = conflict.isSetAside ? "set aside" : conflict.kind.rawValue
-      target.console.line(
-        "\(place + 1)  \(conflict.table) \(HistoryWords.key(conflict.key))  \(what)"
-          + (conflict.merge.map { "  \(target.console.styled($0.short, as: .name))" } ?? "")
-      )
-      if conflict.kind == .deletion {
-        target.console.line(
-          conflict.hasDroppedDeletion
-            ? "     one side deleted the row, the other one changed it: it was kept"
-            : "     one side changed the row, the other one deleted it: it was deleted"
-        )
-      }
-      for column in conflict.columns {
-        let kept = conflict.kept.first { $0.column == column }
-        let lost = conflict.lost.first { $0.column == column }
-        let parts = [
-          kept.map { "kept \(HistoryWords.value($0.value))" },
-          lost.map { "lost \(target.console.styled(HistoryWords.value($0.value), as: .bad))" },
-        ]
-        target.console.line("     \(column)  \(parts.compactMap { $0 }.joined(separator: ", "))")
-      }
+      view.show(conflict: conflict, number: place + 1)
     }
   }
 }

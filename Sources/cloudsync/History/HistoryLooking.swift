@@ -124,16 +124,20 @@ enum HistoryLooking {
   private struct ShowReport: Encodable {
     var commit: ChangesetReport
     var changes: [RowChangeReport]
+    /// What a merge has settled; absent for other commits.
+    var conflicts: [ConflictReport]?
   }
 
   private static func show(target: HistoryTarget) throws {
     let repository = try target.repository(access: .readOnly)
     let (commit, changes) = try repository.show(Revision(target.operand(place: 1) ?? "HEAD"))
+    let conflicts = try repository.conflictsOfAllBranches().filter { $0.merge == commit.id }
     if target.isJSON {
       return try target.show(
         value: ShowReport(
           commit: ChangesetReport(commit),
-          changes: changes.map { RowChangeReport($0) }
+          changes: changes.map { RowChangeReport($0) },
+          conflicts: conflicts.isEmpty ? nil : conflicts.map { ConflictReport($0) }
         )
       )
     }
@@ -149,7 +153,11 @@ enum HistoryLooking {
     let message = HistoryWords.message(commit)
     if !message.isEmpty { console.line("\n    \(message)") }
     console.line()
-    RowChangeView(console: console).show(changes: changes)
+    let view = RowChangeView(console: console)
+    view.show(changes: changes)
+    if conflicts.isEmpty { return }
+    console.line("\n\(Phrase.count(conflicts.count, "conflict")) settled")
+    for conflict in conflicts { view.show(conflict: conflict) }
   }
 
   private static func diff(target: HistoryTarget) throws {

@@ -47,3 +47,67 @@ struct RowChangeView {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 }
+
+extension RowChangeView {
+  /// Shows what a merge has kept of a row, and what not.
+  ///
+  /// - Parameters:
+  ///   - conflict: The conflict.
+  ///   - number: The number that it is resolved by; nil where its merge is shown anyway.
+  func show(conflict: ChangesetConflict, number: Int? = nil) {
+    let what = conflict.isSetAside ? "set aside" : conflict.kind.rawValue
+    let mark = number.map { "\($0)" } ?? "!"
+    let merge = number == nil ? nil : conflict.merge.map { console.styled($0.short, as: .name) }
+    console.line(
+      "\(mark)  \(conflict.table) \(HistoryWords.key(conflict.key))  \(what)"
+        + (merge.map { "  \($0)" } ?? "")
+    )
+    if conflict.kind == .deletion {
+      console.line(
+        conflict.hasDroppedDeletion
+          ? "     one side deleted the row, the other one changed it: it was kept"
+          : "     one side changed the row, the other one deleted it: it was deleted"
+      )
+    }
+    for column in conflict.columns {
+      let kept = conflict.kept.first { $0.column == column }
+      let lost = conflict.lost.first { $0.column == column }
+      let parts = [
+        kept.map { "kept \(HistoryWords.value($0.value))" },
+        lost.map { "lost \(console.styled(HistoryWords.value($0.value), as: .bad))" },
+      ]
+      console.line("     \(column)  \(parts.compactMap { $0 }.joined(separator: ", "))")
+    }
+  }
+}
+
+/// What a merge has kept of a row, and what not, for scripts.
+struct ConflictReport: Encodable {
+  /// The number that it is resolved by; nil where its merge is shown anyway.
+  var number: Int?
+  var merge: String?
+  var table: String
+  var key: [String]
+  var kind: String
+  var isSetAside: Bool
+  var kept: [String: String]
+  var lost: [String: String]
+
+  init(_ conflict: ChangesetConflict, number: Int? = nil) {
+    self.number = number
+    merge = conflict.merge?.description
+    table = conflict.table
+    key = conflict.key.map(\.sqlText)
+    kind = conflict.kind.rawValue
+    isSetAside = conflict.isSetAside
+    kept = Self.values(cells: conflict.kept)
+    lost = Self.values(cells: conflict.lost)
+  }
+
+  private static func values(cells: [ChangesetConflict.Cell]) -> [String: String] {
+    Dictionary(
+      cells.map { ($0.column, $0.value.sqlText) },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+}

@@ -75,6 +75,8 @@ struct HistoryToolTests {
       let graph = Self.run(["log", shop]).output.split(separator: "\n").map { $0.prefix(4) }
       #expect(graph.contains { $0.hasPrefix("|\\") } && graph.contains { $0.hasPrefix("|/") })
       #expect(Self.run(["resolve", shop]).output.contains("lost 'Ada"))
+      let shown = Self.run(["show", shop]).output
+      #expect(shown.contains(" settled\n") && shown.contains("lost 'Ada"), "\(shown)")
       #expect(Self.run(["blame", shop, "customers", "c7"]).output.contains("since"))
       let undo = Self.run(["undo", shop]).output
       #expect(undo.contains("] undoes ") && undo.contains("'Ada L.' → 'Ada Q.'"), "\(undo)")
