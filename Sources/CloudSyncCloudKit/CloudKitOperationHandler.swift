@@ -98,9 +98,9 @@ public final class CloudKitOperationHandler: OperationHandler {
     completion: @escaping @Sendable (Result<ModifyOperation.Response, SyncError>) -> Void
   ) {
     // CloudKit would send them all before it saves anything, and begin anew when the request is cancelled at its deadline.
-    do throws(SyncError) { try RequestedFiles.check(operation.records) } catch {
-      return completion(.failure(error))
-    }
+    do throws(SyncError) {
+      if !connection.options.isAtomic { try RequestedFiles.check(operation.records) }
+    } catch { return completion(.failure(error)) }
     CloudKitModification(
       connection: connection,
       call: begin(context),

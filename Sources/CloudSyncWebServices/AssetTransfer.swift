@@ -225,7 +225,7 @@ struct AssetTransfer: Sendable {
         throw .request(SyncError(.networkFailure, error.message))
       case .badContainer where method == "POST", .permissionFailure where method == "POST":
         // Where the file is to go the service has just said: it is somebody between the two who does not find it.
-        throw .request(SyncError(.serviceUnavailable, "the file was not taken: \(error.message)"))
+        throw .item(SyncError(.serviceUnavailable, "the file was not taken: \(error.message)"))
       case .limitExceeded:
         throw .item(SyncError(.limitExceeded, "the file is too large for the service"))
       default:

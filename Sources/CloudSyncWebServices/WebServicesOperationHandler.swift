@@ -77,7 +77,7 @@ public final class WebServicesOperationHandler: OperationHandler {
     let whole = WireModification(operation, zoneID: zoneID, isAtomic: isAtomic)
     if let problem = whole.problem(in: client.format) { return completion(.failure(problem)) }
     run(in: context, completion: completion) { [self] () async throws(SyncError) in
-      try files.checkSize(of: operation)
+      if !isAtomic { try files.checkSize(of: operation) }
       let reused = files.reused(by: operation)
       let failures = try await files.upload(operation, deadline: context.deadline)
       guard !failures.isEmpty else { return try await send(whole, context, reusing: reused) }

@@ -129,7 +129,10 @@ struct KeptAssetFolder {
   /// Notes that a file was looked for: it is not taken for one that nobody needs.
   ///
   /// - Returns: False if it has been taken for one just now, and is gone.
-  private func touch(_ path: String) -> Bool { utimensat(AT_FDCWD, path, nil, 0) == 0 }
+  private func touch(_ path: String) -> Bool {
+    // The time of another user's file cannot be set; it is there all the same.
+    utimensat(AT_FDCWD, path, nil, 0) == 0 || errno != ENOENT
+  }
 
   /// Makes a file beside its place, and puts it there when it is whole.
   private func makeFile(

@@ -36,7 +36,7 @@ struct DisplacedChildren: TransactionPart {
     case .setDefault:
       if case .missing = try transaction.defaultTarget(of: link) { return true }
       return false
-    case .delete, .detach, .wait, nil: return false
+    case .delete, .detach, nil: return false
     }
   }
 }

@@ -10,8 +10,6 @@ enum ForeignKeyConsequence: Sendable, Hashable {
   case setDefault
   /// It stays as it is, and so its parent must stay.
   case stay
-  /// What becomes of it is told when its table is synchronized again, and of its parent then, too.
-  case wait
 }
 
 extension SyncTables {
@@ -20,8 +18,7 @@ extension SyncTables {
   func consequence(of link: TableLink) -> ForeignKeyConsequence? {
     let action = link.reference.key.onDelete
     guard let place = link.child else {
-      guard action == .restrict || action == .noAction else { return nil }
-      return leftOut.contains { $0.name == link.reference.child.name } ? .wait : .stay
+      return action == .restrict || action == .noAction ? .stay : nil
     }
     let child = self[place]
     switch action {

@@ -80,7 +80,8 @@ public struct SyncMetadata: Sendable, Hashable {
   public let version: Int
   /// The synchronized tables, in the order in which they came to be.
   public let tables: [Table]
-  /// The tables that were synchronized once and are left out now, with what their engines have noted.
+  /// The tables that were synchronized once and are left out now, as far as they are still there, with what their engines
+  /// have noted.
   public let leftOutTables: [Table]
   /// What is parked or waits of tables that are left out, by table and record name.
   public let leftOutRecords: [HeldRecord]

@@ -19,6 +19,15 @@ struct ColumnBits: Sendable, Hashable {
     }
   }
 
+  /// Whether no column was changed but those of some numbers.
+  func isOnly(of numbers: [Int]) -> Bool {
+    words.indices.allSatisfy { place in
+      let mask = numbers.filter { $0 / Self.perWord == place }
+        .reduce(Int64(0)) { $0 | 1 << Int64($1 % Self.perWord) }
+      return words[place] & ~mask == 0
+    }
+  }
+
   /// Whether the column of a number was changed.
   func contains(_ number: Int) -> Bool {
     let word = number / Self.perWord

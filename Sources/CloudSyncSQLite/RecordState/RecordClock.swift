@@ -260,14 +260,21 @@ struct RecordClock: Sendable, Hashable {
 }
 
 extension RecordClock {
-  /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most.
+  /// Whether another version of the same life has no edit that this one lacks: a migration has converted columns at most, or
+  /// has filled new ones.
   func isConverted(in other: RecordClock) -> Bool {
-    created == other.created && first == other.first && deleted == other.deleted
+    let known = Set(columns.map(\.name))
+    let (common, added) = (
+      other.columns.filter { known.contains($0.name) },
+      other.columns.filter { !known.contains($0.name) }
+    )
+    return created == other.created && first == other.first && deleted == other.deleted
       && ended == other.ended && row == other.row && endings == other.endings
       && shares == other.shares
       && moves == other.moves
-      && columns.map(\.name) == other.columns.map(\.name)
-      && zip(columns, other.columns)
+      && added.allSatisfy { $0.time <= Self.filling }
+      && columns.map(\.name) == common.map(\.name)
+      && zip(columns, common)
         .allSatisfy { one, other in
           other.time == one.time || Self.isConversion(from: one.time, to: other.time)
         }

@@ -121,8 +121,8 @@ struct DeletionPlan {
   private func isWaiting(_ key: RowKey, going: [RowKey: [RowKey]]) -> Bool {
     (children[key] ?? [])
       .contains { child in
-        guard let one = child.key else { return child.consequence == .wait }
-        return going[one] == nil && stuck.contains(one)
+        guard let one = child.key, going[one] == nil else { return false }
+        return stuck.contains(one)
       }
   }
 
@@ -139,7 +139,7 @@ struct DeletionPlan {
           case .missing: return true
           case .row(let row): return going[row] != nil
           }
-        case .delete, .detach, .wait: return false
+        case .delete, .detach: return false
         }
       }
   }

@@ -70,7 +70,6 @@ struct WaitingRows: TransactionPart {
         if link.reference.canBeNull, row.state.row?.clock.hasEndedReference(link.columns) == true {
           try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)
         }
-      case .wait: break
       case .delete: try transaction.edit(.deleted([], at: .zero), of: row)
       case .detach:
         try transaction.set(link.columns, to: link.columns.map { _ in .null }, of: key)

@@ -39,7 +39,8 @@ struct MetadataReading {
       return SyncMetadata(
         version: Int(clamping: version),
         tables: tables,
-        leftOutTables: states.filter { !$1.isSynchronized }.map(\.0),
+        leftOutTables: states.filter { !$1.isSynchronized && schema.table(named: $1.name) != nil }
+          .map(\.0),
         leftOutRecords: try held(
           where: "(p.error_code IS NOT NULL OR p.waits_for IS NOT NULL)",
           isSynchronized: false
@@ -83,9 +84,13 @@ struct MetadataReading {
 
   /// The records that cannot be read, and those that the cloud could not give, by their names.
   private func unreadableRecords() throws(SQLiteError) -> [SyncMetadata.UnreadableRecord] {
+    // A row that lacks a file is parked, and its record asked for besides.
+    let parked = Set(
+      try held(where: "p.error_code = \(SQLiteError.missingFile)").map(\.recordName)
+    )
     let records =
       try ForeignRecords(connection: connection).unreadable()
-      + UnfetchedRecords(connection: connection).all()
+      + UnfetchedRecords(connection: connection).all().filter { !parked.contains($0.recordName) }
     return records.sorted { UTF8Bytes.order($0.recordName, $1.recordName) < 0 }
   }
 

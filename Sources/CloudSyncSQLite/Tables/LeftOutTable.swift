@@ -5,9 +5,8 @@ import CloudSyncSQLiteSupport
 /// A table that engines have synchronized, and this one leaves out.
 struct LeftOutTable: Sendable {
   let id: Int64
-  let name: String
-  /// Whether SQLite changes or deletes its rows with those that they refer to.
-  let followsParents: Bool
+  /// The numbers of the columns by which SQLite changes or deletes its rows with those that they refer to; none if it does not.
+  let followed: [Int]
 }
 
 extension LeftOutTable {
@@ -19,11 +18,14 @@ extension LeftOutTable {
   ) -> [LeftOutTable] {
     registered.filter { !own.contains($0.name) }
       .map { table in
-        let own = references.filter { $0.child.name == table.name }
+        let followed = references.filter { reference in
+          reference.child.name == table.name
+            && (follows(reference.key.onDelete) || follows(reference.key.onUpdate))
+        }
+        let columns = followed.flatMap(\.key.columns)
         return LeftOutTable(
           id: table.id,
-          name: table.name,
-          followsParents: own.contains { follows($0.key.onDelete) || follows($0.key.onUpdate) }
+          followed: table.columns.indices.filter { columns.contains(table.columns[$0]) }
         )
       }
   }

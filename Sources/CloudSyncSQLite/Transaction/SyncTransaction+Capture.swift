@@ -141,7 +141,7 @@ extension ValueTransport {
 struct LeftOutRows: TransactionPart {
   let transaction: SyncTransaction
 
-  private var followers: [Int64] { tables.leftOut.filter(\.followsParents).map(\.id) }
+  private var followers: [LeftOutTable] { tables.leftOut.filter { !$0.followed.isEmpty } }
 
   /// Notes where the outbox ends before the engine writes.
   func begin() throws(SQLiteError) {
@@ -151,15 +151,45 @@ struct LeftOutRows: TransactionPart {
     )
   }
 
-  /// Takes what was captured since out of the outbox.
+  /// Takes what was captured of that since out of the outbox; what the app's triggers have written there stays.
   func settle() throws(SQLiteError) {
     guard let end = transaction.outboxEnd else { return }
     transaction.outboxEnd = nil
-    let list = followers.map { "\($0)" }.joined(separator: ", ")
-    let query = try connection.statement(
-      "DELETE FROM cloudsync_outbox WHERE id > ?1 AND table_id IN (\(list)) RETURNING table_id"
+    let query =
+      try connection.fixedStatement(
+        "SELECT id, table_id, change FROM cloudsync_outbox WHERE id > ?1 ORDER BY id"
+      )
+      .bind(end, at: 1)
+    let captured = try query.mapRows { query in
+      (id: query.integer(0), table: query.integer(1), change: query.value(2))
+    }
+    var changed: Set<Int64> = []
+    // A row that gets another key is captured as one that goes and one that comes.
+    var renamed: Int64?
+    for one in captured {
+      guard let table = followers.first(where: { $0.id == one.table }) else { continue }
+      let isArrival = renamed == one.table && one.change == .integer(-1)
+      renamed = one.change == .integer(CapturedEdit.Change.renaming) ? one.table : nil
+      guard isArrival || isFollowing(one.change, in: table) else { continue }
+      try connection.fixedStatement("DELETE FROM cloudsync_outbox WHERE id = ?1")
+        .bind(one.id, at: 1).run()
+      changed.insert(one.table)
+    }
+    if changed.isEmpty { return }
+    // Their numbers are given again, and what has them then was not read.
+    try connection.fixedStatement(
+      "UPDATE cloudsync_clock SET left_until = min(left_until, ?1)"
     )
-    let changed = Set(try query.bind(end, at: 1).mapRows { $0.integer(0) })
-    if !changed.isEmpty { try facts.noteOverwritten(changed.sorted()) }
+    .bind(end, at: 1).run()
+    try facts.noteOverwritten(changed.sorted())
+  }
+
+  /// Whether a change is one that SQLite makes with that of a parent.
+  private func isFollowing(_ change: SQLiteValue, in table: LeftOutTable) -> Bool {
+    switch CapturedEdit.Change(change) {
+    case .deleted, .mismatched, .impending: true
+    case .updated(let bits): bits.isOnly(of: table.followed)
+    case .inserted, .replaced, nil: false
+    }
   }
 }

@@ -19,7 +19,8 @@ enum DetachCommand {
         values win: edits that were not sent would be undone, those among them that a filter keeps here, and those of
         tables that were stopped. Rows that are parked or waiting may be in no table, and would be gone. Where there
         are such edits or rows, or a table was changed since, nothing is done without --discard. Nor is anything done
-        while another program has the file open. To join another cloud do not detach, but use “cloudsync attach”.
+        while another program has the file open and keeps it from getting its journal mode back. To join another
+        cloud do not detach, but use “cloudsync attach”.
         """,
       run: run
     )

@@ -48,7 +48,8 @@ final class SyncRun {
       let database = try DatabaseFile(path: request.path, access: .readOnly)
       return (
         try SyncMetadata.journalMode(of: database),
-        try SyncMetadata.read(from: database)?.tables.map(\.name) ?? []
+        try SyncMetadata.read(from: database)
+          .map { ($0.tables + $0.leftOutTables).map(\.name) } ?? []
       )
     }
     cloud = try SyncCommand.open(request, stagingIn: assetFolder)

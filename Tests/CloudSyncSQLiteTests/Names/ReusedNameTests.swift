@@ -197,4 +197,36 @@ struct ReusedNameTests {
       #expect(try bench.unclean(device) == [], "\(device.name)")
     }
   }
+
+  @Test(
+    "What one start has taken for another table or column every later one does",
+    arguments: [
+      [
+        "ALTER TABLE notes RENAME COLUMN b TO aside",
+        "ALTER TABLE notes ADD COLUMN b BLOB; UPDATE notes SET b = CAST(aside AS BLOB)",
+      ],
+      [
+        "DELETE FROM notes; ALTER TABLE notes RENAME COLUMN a TO x",
+        "ALTER TABLE notes ADD COLUMN a TEXT",
+      ],
+      [
+        "ALTER TABLE pages RENAME TO leaves",
+        "CREATE TABLE pages(id TEXT PRIMARY KEY NOT NULL, a TEXT, b TEXT)",
+      ],
+    ]
+  )
+  func startedAgain(release: [String]) throws {
+    let (bench, mac, _) = try pair()
+    for sql in release {
+      try bench.restart(mac, try names(in: mac), after: "")
+      try bench.sync(mac)
+      mac.engine.stop()
+      try mac.execute(sql)
+      for _ in 0..<3 {
+        try bench.restart(mac, try names(in: mac))
+        try bench.sync(mac)
+      }
+    }
+    #expect(try bench.unclean(mac) == [])
+  }
 }

@@ -66,6 +66,8 @@ struct ReusedNameCheck {
         let holder = present.first(where: { $0.id == id }), !holder.name.isSameName(as: name),
         search.schema.table(named: holder.name) != nil, let table = search.schema.table(named: name)
       else { continue }
+      // One that an engine has taken for another table stays that.
+      if search.registered.contains(where: { $0.name.isSameName(as: name) }) { continue }
       let isNew = !present.contains { $0.name.isSameName(as: name) }
       if isNew, try search.stands(table, for: holder) { continue }
       return Self.reason(table: name, since: holder.name)
@@ -75,7 +77,9 @@ struct ReusedNameCheck {
         names.contains(where: table.name.isSameName)
       else { continue }
       for (old, number) in try earlier.columns(of: holder.id).sorted(by: { $0.key < $1.key }) {
+        let known = search.registered.first { $0.id == holder.id }
         guard holder.columns.indices.contains(number), holder.columns[number] != old,
+          known?.columns.contains(old) == false,
           try isReused(
             old,
             since: holder.columns[number],
