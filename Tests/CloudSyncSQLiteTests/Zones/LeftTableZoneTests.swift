@@ -243,50 +243,54 @@ struct LeftTableZoneTests {
   }
 
   @Test(
-    "Edits that come after what was taken out of the outbox are read, and so is what triggers of the app write"
+    "Edits after what was taken out of the outbox are read, and so is what the app's triggers write",
+    arguments: [true, false]
   )
-  func numbersGivenAgain() throws {
+  func numbersGivenAgain(hasTrigger: Bool) throws {
     let schema = """
-      CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE);
+      CREATE TABLE lists(id TEXT PRIMARY KEY NOT NULL, name TEXT UNIQUE, code TEXT UNIQUE);
       CREATE TABLE notes(
         id TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL DEFAULT 0,
         list TEXT REFERENCES lists ON DELETE CASCADE);
-      CREATE TRIGGER counted AFTER UPDATE OF name ON lists BEGIN
-        UPDATE notes SET n = n + 1 WHERE list = new.id;
-      END;
       """
     var options = SyncEngineOptions()
     options.defaultTable.uniqueKeys = .newest
     let (bench, mac, phone) = try SyncHarness.pair(schema, tables: Self.tables, options: options)
     try mac.execute(
       """
-      INSERT INTO lists VALUES('l', 'L'), ('m', 'M'), ('x', 'X');
+      INSERT INTO lists VALUES('l', 'L', '1'), ('m', 'M', '2'), ('x', 'X', '3');
       INSERT INTO notes(id, list) VALUES('a', 'l'), ('b', 'l'), ('c', 'l'), ('d', 'm');
-      """
+      """,
+      at: 1_000
     )
     try bench.sync(mac, phone)
-    try phone.execute("DROP TRIGGER counted")
     try bench.restart(mac, ["lists"], options)
-    // A page takes notes along, and has the outbox read while the engine writes.
+    if hasTrigger {
+      try mac.execute(
+        """
+        CREATE TRIGGER counted AFTER UPDATE OF name ON lists BEGIN
+          UPDATE notes SET n = n + 1 WHERE list = new.id;
+        END;
+        """
+      )
+    }
+    try mac.execute("INSERT INTO lists VALUES('o', 'O', 'C')", at: 2_000)
+    // A page takes notes along, and has another list give way, for which the outbox is read.
     try phone.execute(
-      """
-      DELETE FROM lists WHERE id = 'l'; UPDATE lists SET name = 'M2' WHERE id = 'm';
-      UPDATE lists SET name = 'X2' WHERE id = 'x'; INSERT INTO lists VALUES('y', 'X');
-      """
+      "DELETE FROM lists WHERE id = 'l'; UPDATE lists SET name = 'L', code = 'C' WHERE id = 'm'",
+      at: 3_000
     )
     try bench.sync(phone, mac)
-    try mac.execute("UPDATE lists SET name = 'mine' WHERE id = 'x'")
+    try mac.execute("UPDATE lists SET name = 'mine' WHERE id = 'x'", at: 4_000)
     try bench.sync(mac, phone)
     #expect(try phone.lines("SELECT name FROM lists WHERE id = 'x'") == ["'mine'"])
     try bench.restart(mac, Self.tables, options)
     try bench.sync(mac, phone, mac)
 
     for device in [mac, phone] {
-      #expect(
-        try device.lines("SELECT * FROM notes ORDER BY id") == ["'d'|1|'m'"],
-        "\(device.name)"
-      )
-      #expect(try bench.unclean(device) == [])
+      let notes = try device.lines("SELECT * FROM notes ORDER BY id")
+      #expect(notes == ["'d'|\(hasTrigger ? 1 : 0)|'m'"], "\(device.name)")
+      #expect(try bench.unclean(device).allSatisfy { $0.hasPrefix("'o:lists'") }, "\(device.name)")
     }
   }
 }
