@@ -20,9 +20,7 @@ struct AssetTransfer: Sendable {
     Set(
       operation.records
         .filter { record in
-          record.assets.contains { field, asset in
-            client.uploads.found(asset, of: record.recordID, field: field, now: client.now) != nil
-          }
+          record.assets.contains { field, asset in isReceived(asset, of: record, field: field) }
         }
         .map(\.recordID)
     )
@@ -31,8 +29,13 @@ struct AssetTransfer: Sendable {
   /// Throws if the files of a request are too much for one: its records are to come in several.
   func checkSize(of operation: ModifyOperation) throws(SyncError) {
     try RequestedFiles.check(operation.records) { record, field, asset in
-      client.uploads.found(asset, of: record.recordID, field: field, now: client.now) != nil
+      isReceived(asset, of: record, field: field)
     }
+  }
+
+  /// Whether the service has received a file a short while ago.
+  private func isReceived(_ asset: Asset, of record: Record, field: String) -> Bool {
+    client.uploads.found(asset, of: record.recordID, field: field, now: client.now) != nil
   }
 
   /// Uploads what the records of a request have.
@@ -69,9 +72,7 @@ struct AssetTransfer: Sendable {
     deadline: Timestamp
   ) async throws(AssetFailure) {
     let recordID = record.recordID
-    guard client.uploads.found(asset, of: recordID, field: field, now: client.now) == nil else {
-      return
-    }
+    if isReceived(asset, of: record, field: field) { return }
     guard let data = try? Data(contentsOf: URL(filePath: asset.location)) else {
       throw .item(SyncError(.assetFileNotFound, "the file in \(field) cannot be read"))
     }

@@ -21,11 +21,7 @@ struct ColumnBits: Sendable, Hashable {
 
   /// Whether no column was changed but those of some numbers.
   func isOnly(of numbers: [Int]) -> Bool {
-    words.indices.allSatisfy { place in
-      let mask = numbers.filter { $0 / Self.perWord == place }
-        .reduce(Int64(0)) { $0 | 1 << Int64($1 % Self.perWord) }
-      return words[place] & ~mask == 0
-    }
+    (0..<words.count * Self.perWord).allSatisfy { !contains($0) || numbers.contains($0) }
   }
 
   /// Whether the column of a number was changed.

@@ -16,9 +16,7 @@ struct UnseenEdits: TransactionPart {
     let row = try row(key, in: place)
     // An answer of the same transaction may have brought what the table does not have yet: that is no edit.
     if row.isOutdated { return }
-    let isOverwritten = try transaction.isOverwritten(table: row.rowKey.table)
-    let mode = try transaction.fullFetch()
-    if row.isLost, isOverwritten || mode == .restores {
+    if row.isLost, try isCloudRight(about: row, in: .restores) {
       // Of edits that were not sent the values are gone with the row.
       return keep(row.restored(to: version))
     }
@@ -33,7 +31,7 @@ struct UnseenEdits: TransactionPart {
     if known.digest == row.values.map(table.digest) {
       return try takeHiddenColumns(of: row, than: mine, beside: version)
     }
-    if isOverwritten || mode == .rebuilds {
+    if try isCloudRight(about: row, in: .rebuilds) {
       if UTF8Bytes.equal(known.tag, tag) { keep(row.restored(to: version)) }
       return
     }
@@ -43,6 +41,16 @@ struct UnseenEdits: TransactionPart {
     keep(compared)
     try takeCounters(of: compared)
     try takeColumns(of: self.row(key, in: place), values: values, than: mine, beside: version)
+  }
+
+  /// Whether what the cloud has counts, and not what the table has: in a fetch that is for that, or where the engine itself has
+  /// changed the table.
+  private func isCloudRight(
+    about row: LoadedRow,
+    in mode: FullFetch
+  ) throws(SQLiteError) -> Bool {
+    if try transaction.isOverwritten(table: row.rowKey.table) { return true }
+    return try transaction.fullFetch() == mode
   }
 
   /// Ends a row that its table has lost: somebody has deleted it unseen.

@@ -43,7 +43,9 @@ struct FirstSync: Sendable {
   ) -> [String] {
     let deleted = deleted.filter { row in
       !united.contains { $0.table == row.table && $0.key == row.key }
-        && !held.contains { $0.table == row.table && $0.key == Self.literals(of: row.key) }
+        && !held.contains {
+          $0.table == row.table && $0.key == row.key.map(\.sqlText).joined(separator: ",")
+        }
     }
     var warnings: [String] = []
     if let names = Self.names(replaced) {
@@ -62,18 +64,6 @@ struct FirstSync: Sendable {
       )
     }
     return warnings
-  }
-
-  /// A key as SQL, as the engine's tables name rows that are held.
-  private static func literals(of key: [FieldValue]) -> String {
-    key.map { value in
-      switch value {
-      case .string(let text): "'\(text.replacing("'", with: "''"))'"
-      case .int64(let number): "\(number)"
-      default: "\(value)"
-      }
-    }
-    .joined(separator: ", ")
   }
 
   /// Names one of some rows; nil if there are none.

@@ -10,6 +10,14 @@ struct MigrationTests {
     "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER)"
   private static let query = "SELECT id, title, stars FROM notes ORDER BY id"
 
+  /// What makes the table anew, with all that it has.
+  private static let rebuilding = """
+    CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
+    INSERT INTO fresh SELECT * FROM notes;
+    DROP TABLE notes;
+    ALTER TABLE fresh RENAME TO notes;
+    """
+
   private func pair() throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
     let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
     try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 2), ('c', 'C', 3)")
@@ -22,12 +30,7 @@ struct MigrationTests {
     let (bench, mac, phone) = try pair()
     let rebuilding =
       isRenamed
-      ? """
-      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
-      INSERT INTO fresh SELECT * FROM notes;
-      DROP TABLE notes;
-      ALTER TABLE fresh RENAME TO notes;
-      """
+      ? Self.rebuilding
       : """
       CREATE TEMP TABLE held AS SELECT * FROM notes;
       DROP TABLE notes;
@@ -59,10 +62,7 @@ struct MigrationTests {
       mac,
       ["notes"],
       after: """
-        CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
-        INSERT INTO fresh SELECT * FROM notes;
-        DROP TABLE notes;
-        ALTER TABLE fresh RENAME TO notes;
+        \(Self.rebuilding)
         UPDATE notes SET title = 'unseen' WHERE id = 'a';
         """
     )
@@ -88,12 +88,7 @@ struct MigrationTests {
     try bench.restart(
       mac,
       ["notes"],
-      after: """
-        CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
-        INSERT INTO fresh SELECT * FROM notes;
-        DROP TABLE notes;
-        ALTER TABLE fresh RENAME TO notes;
-        """
+      after: Self.rebuilding
     )
     try bench.sync(mac, phone)
 
@@ -110,10 +105,7 @@ struct MigrationTests {
       mac,
       ["notes"],
       after: """
-        CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
-        INSERT INTO fresh SELECT * FROM notes;
-        DROP TABLE notes;
-        ALTER TABLE fresh RENAME TO notes;
+        \(Self.rebuilding)
         INSERT INTO notes VALUES('a', 'again', 7);
         """
     )
@@ -378,10 +370,7 @@ struct MigrationTests {
     let (bench, mac, phone) = try pair()
     try mac.execute(
       """
-      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, stars INTEGER);
-      INSERT INTO fresh SELECT * FROM notes;
-      DROP TABLE notes;
-      ALTER TABLE fresh RENAME TO notes;
+      \(Self.rebuilding)
       UPDATE notes SET title = 'A2' WHERE id = 'a';
       """
     )

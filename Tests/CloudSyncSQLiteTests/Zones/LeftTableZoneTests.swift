@@ -15,6 +15,19 @@ struct LeftTableZoneTests {
   private static let notes = "SELECT id, title FROM notes ORDER BY id"
   private let owner = AccountIdentity("owner")
 
+  /// Of engines that erase their rows with a zone that the user has purged.
+  private static let erasing: SyncEngineOptions = {
+    var options = SyncEngineOptions()
+    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
+    return options
+  }()
+
+  private func erasingPair(
+    _ schema: String
+  ) throws -> (SyncHarness, SyncHarness.Device, SyncHarness.Device) {
+    try SyncHarness.pair(schema, tables: Self.tables, options: Self.erasing)
+  }
+
   @Test(
     "Its edits win over what another device has uploaded again, and its rows are not taken for deleted"
   )
@@ -52,23 +65,17 @@ struct LeftTableZoneTests {
     arguments: [true, false]
   )
   func erased(decidesHere: Bool) throws {
-    var options = SyncEngineOptions()
-    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
-    let (bench, mac, phone) = try SyncHarness.pair(
-      Self.schema,
-      tables: Self.tables,
-      options: options
-    )
+    let (bench, mac, phone) = try erasingPair(Self.schema)
     try mac.execute("INSERT INTO lists VALUES('l', 'L'); INSERT INTO notes VALUES('a', 'A')")
     try bench.sync(mac, phone)
     phone.engine.stop()
-    try bench.restart(mac, ["lists"], options)
+    try bench.restart(mac, ["lists"], Self.erasing)
     try mac.execute("INSERT INTO notes VALUES('b', 'B')")
     try bench.cloud.deleteZone(bench.zoneID, account: owner, reason: .purged)
     if !decidesHere { try bench.sync(phone) }
     try bench.sync(mac)
     #expect(try mac.lines("SELECT id FROM lists") == [])
-    try bench.restart(mac, Self.tables, options)
+    try bench.restart(mac, Self.tables, Self.erasing)
     try bench.sync(mac, phone)
 
     #expect(try mac.lines(Self.notes) == ["'b'|'B'"])
@@ -112,13 +119,7 @@ struct LeftTableZoneTests {
     arguments: [true, false]
   )
   func referredTo(decidesHere: Bool) throws {
-    var options = SyncEngineOptions()
-    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
-    let (bench, mac, phone) = try SyncHarness.pair(
-      Self.family,
-      tables: Self.tables,
-      options: options
-    )
+    let (bench, mac, phone) = try erasingPair(Self.family)
     try mac.execute(
       """
       INSERT INTO lists VALUES('l', 'L'), ('m', 'M');
@@ -141,13 +142,7 @@ struct LeftTableZoneTests {
 
   @Test("A trigger that lets a row not go keeps it when the zone is erased, and stops nobody")
   func keptByTrigger() throws {
-    var options = SyncEngineOptions()
-    options.zoneLost = { $0 == .purged ? .deleteLocalData : .wait }
-    let (bench, mac, phone) = try SyncHarness.pair(
-      Self.schema,
-      tables: Self.tables,
-      options: options
-    )
+    let (bench, mac, phone) = try erasingPair(Self.schema)
     try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('b', 'B')")
     try bench.sync(mac, phone)
     try mac.execute(

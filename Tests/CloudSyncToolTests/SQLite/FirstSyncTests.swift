@@ -125,13 +125,17 @@ struct FirstSyncTests {
   @Test("Rows that a unique key keeps out are not told as deleted; what attaching deletes is told")
   func parkedAndAttached() throws {
     try ToolHarness.run("first-parked") { bench in
-      let schema = "CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL, mail TEXT UNIQUE)"
+      let schema = """
+        CREATE TABLE u(id TEXT PRIMARY KEY NOT NULL, mail TEXT UNIQUE);
+        CREATE TABLE v(a TEXT NOT NULL, b INTEGER NOT NULL, mail TEXT UNIQUE, PRIMARY KEY(a, b));
+        """
       for (file, id) in [("a.db", "1"), ("b.db", "2")] {
-        try bench.sql(file, schema, "INSERT INTO u VALUES('\(id)', 'x')", "SELECT 1")
+        let rows = "INSERT INTO u VALUES('\(id)', 'x'); INSERT INTO v VALUES('k', \(id), 'x')"
+        try bench.sql(file, schema, rows, "SELECT 1")
       }
       let sync = { (file: String) in
         bench.run([
-          "sync", "@\(file)", "--cloud", "@c", "--all", "--unique-newest", "u", "--create",
+          "sync", "@\(file)", "--cloud", "@c", "--all", "--unique-newest", "u,v", "--create",
         ])
       }
       #expect(sync("a.db").code == 0)

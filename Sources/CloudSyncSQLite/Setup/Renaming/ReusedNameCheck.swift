@@ -55,39 +55,33 @@ struct ReusedNameCheck {
 
   /// The same for names that an earlier migration has freed, which was synchronized since.
   private func reasonOfEarlierNames(in names: [String]) throws(SQLiteError) -> String? {
-    let earlier = FormerNames(connection: search.connection)
+    let earlier = try FormerNames(connection: search.connection)
+    if earlier.isEmpty { return nil }
     let renamings = try search.renamings(of: names)
     let present = search.registered.map { table in
       renamings.first { $0.present.id == table.id }?.present ?? table
     }
-    let tables = try earlier.tables()
-    for name in names {
-      guard let id = tables[name.lowercased()],
+    // One that an engine has taken for another table stays that.
+    for name in names where !search.registered.contains(where: { $0.name.isSameName(as: name) }) {
+      guard let id = earlier.table(called: name),
         let holder = present.first(where: { $0.id == id }), !holder.name.isSameName(as: name),
         search.schema.table(named: holder.name) != nil, let table = search.schema.table(named: name)
       else { continue }
-      // One that an engine has taken for another table stays that.
-      if search.registered.contains(where: { $0.name.isSameName(as: name) }) { continue }
       let isNew = !present.contains { $0.name.isSameName(as: name) }
       if isNew, try search.stands(table, for: holder) { continue }
       return Self.reason(table: name, since: holder.name)
     }
-    for holder in present {
+    for (known, holder) in zip(search.registered, present) {
       guard let table = search.schema.table(named: holder.name),
         names.contains(where: table.name.isSameName)
       else { continue }
-      for (old, number) in try earlier.columns(of: holder.id).sorted(by: { $0.key < $1.key }) {
-        let known = search.registered.first { $0.id == holder.id }
-        guard holder.columns.indices.contains(number), holder.columns[number] != old,
-          known?.columns.contains(old) == false,
-          try isReused(
-            old,
-            since: holder.columns[number],
-            in: table,
-            renamed: holder.columns.contains(old) ? [old: old] : [:]
-          )
-        else { continue }
-        return Self.reason(column: old, of: table.name, since: holder.columns[number])
+      for (old, number) in earlier.columns(of: holder.id)
+      where holder.columns.indices.contains(number) && !known.columns.contains(old) {
+        let now = holder.columns[number]
+        let renamed = holder.columns.contains(old) ? [old: old] : [:]
+        if now != old, try isReused(old, since: now, in: table, renamed: renamed) {
+          return Self.reason(column: old, of: table.name, since: now)
+        }
       }
     }
     return nil

@@ -3,19 +3,26 @@ import CloudSyncSQLiteSupport
 
 /// Whose names tables and columns had before: copies that were not migrated yet, and records, know them by these still.
 struct FormerNames {
-  let connection: SQLiteConnection
-
   private static let tables = "tables"
-  private var facts: Facts { Facts(connection: connection) }
+  private let facts: Facts
+  private let all: [String: [String: String]]
 
-  /// The numbers of the tables that have had names, by these in small letters.
-  func tables() throws(SQLiteError) -> [String: Int64] {
-    try (facts.names(.formerNames)[Self.tables] ?? [:]).compactMapValues { Int64($0) }
+  init(connection: SQLiteConnection) throws(SQLiteError) {
+    facts = Facts(connection: connection)
+    all = try facts.names(.formerNames)
   }
 
-  /// The numbers of a table's columns that have had names, by these.
-  func columns(of table: Int64) throws(SQLiteError) -> [String: Int] {
-    try (facts.names(.formerNames)["\(table)"] ?? [:]).compactMapValues { Int($0) }
+  var isEmpty: Bool { all.isEmpty }
+
+  /// The number of the table that has had a name; nil if none is known.
+  func table(called name: String) -> Int64? {
+    all[Self.tables]?[name.lowercased()].flatMap { Int64($0) }
+  }
+
+  /// The numbers of a table's columns that have had names, with these, in their order.
+  func columns(of table: Int64) -> [(name: String, number: Int)] {
+    (all["\(table)"] ?? [:]).sorted { $0.key < $1.key }
+      .compactMap { name, number in Int(number).map { (name: name, number: $0) } }
   }
 
   /// Notes that a table has got another name, or columns of it have.
@@ -30,7 +37,7 @@ struct FormerNames {
     formerly name: String,
     columns: [String: String]
   ) throws(SQLiteError) {
-    var all = try facts.names(.formerNames)
+    var all = all
     if !UTF8Bytes.equal(name, table.name) {
       all[Self.tables, default: [:]][name.lowercased()] = "\(table.id)"
     }
