@@ -16,11 +16,13 @@ struct DeltaApplier {
   /// Writes changes; nothing is uncommitted before, and nothing is afterwards.
   ///
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
-  /// they have changed of it is put back, also what they have done to a row before its turn came. What a trigger does
-  /// not let through is written without it.
+  /// they have changed of it is put back, also what they have done to a row before its turn came. They run then too, so
+  /// that what follows such a row does; what they change again, or do not let through, is written without them.
   func apply(delta: StateDelta) throws(ChangesetError) {
     let touched = try changed(by: delta)
-    guard touched.contains(where: \.table.hasAppTriggers), try mayRunTriggers() else {
+    guard touched.contains(where: \.table.hasAppTriggers),
+      try mayRunTriggers(ofTables: touched.map(\.table.name))
+    else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
     if HistoryMutant.checkedLate.isPresent {
@@ -29,13 +31,22 @@ struct DeltaApplier {
       try check(touched)
       try write(delta, refusals: .leaves)
     }
-    let actual = try uncommitted.changes(at: .zero)
-    let correction = try reading("what triggers have done") { () throws(ByteFault) in
-      try actual.inverted(at: .zero).followed(by: delta)
+    var correction = try self.correction(to: delta)
+    if !correction.isEmpty, !HistoryMutant.checkedLate.isPresent {
+      try write(correction, refusals: .leaves)
+      correction = try self.correction(to: delta)
     }
     try connection.withoutTriggers { () throws(ChangesetError) in try write(correction) }
     try uncommitted.clear()
     try ConvertedValues.forget(replacedBy: delta, in: tables, connection)
+  }
+
+  /// What is left to be changed for the rows to be what changes lead to.
+  private func correction(to delta: StateDelta) throws(ChangesetError) -> StateDelta {
+    let actual = try uncommitted.changes(at: .zero)
+    return try reading("what triggers have done") { () throws(ByteFault) in
+      try actual.inverted(at: .zero).followed(by: delta)
+    }
   }
 
   /// Throws if a row is not what it was: once triggers have run nobody can tell.
@@ -48,12 +59,30 @@ struct DeltaApplier {
     }
   }
 
-  /// Whether no trigger can end the transaction, of which nothing would be left to go on with.
-  private func mayRunTriggers() throws(ChangesetError) -> Bool {
-    let texts = try connection.rows("SELECT sql FROM main.sqlite_schema WHERE type = 'trigger'") {
-      $0.text(0) ?? ""
+  /// Whether no trigger that a change of tables may reach can end the transaction, of which nothing would be left to go on
+  /// with.
+  ///
+  /// A change reaches what triggers of its table name, what refers to it, and what these reach.
+  private func mayRunTriggers(ofTables names: [String]) throws(ChangesetError) -> Bool {
+    let declared = try connection.rows(
+      "SELECT type, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
+    ) { (type: $0.text(0) ?? "", table: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
+    let triggers = declared.filter { $0.type == "trigger" }.map { ($0.table, SQLText($0.sql)) }
+    guard triggers.contains(where: { $0.1.hasWord("ROLLBACK") }) else { return true }
+    let tables = declared.filter { $0.type == "table" || $0.type == "view" }
+      .map { (name: $0.table, text: SQLText($0.sql)) }
+    var open = names
+    var seen = Set(names.map(\.foldedName))
+    while let table = open.popLast() {
+      var reached: [String] = []
+      for (owner, text) in triggers where owner.isSameName(as: table) {
+        if text.hasWord("ROLLBACK") { return false }
+        reached += tables.filter { text.names($0.name) }.map(\.name)
+      }
+      reached += tables.filter { $0.text.hasWord("REFERENCES") && $0.text.names(table) }.map(\.name)
+      open += reached.filter { seen.insert($0.foldedName).inserted }
     }
-    return !texts.contains { SQLText($0).hasWord("ROLLBACK") }
+    return true
   }
 
   /// The tables whose rows change: one that is gone may have been given a column on the way, and no row of it is left.
@@ -137,6 +166,13 @@ extension StateDelta {
           ? nil : TableDelta(table.name, fills: fills, rows: rows)
       }
     )
+  }
+}
+
+extension SQLText {
+  /// Whether a name is in the text.
+  fileprivate func names(_ name: String) -> Bool {
+    meaningfulTokens.contains { self.name(of: $0)?.isSameName(as: name) ?? false }
   }
 }
 

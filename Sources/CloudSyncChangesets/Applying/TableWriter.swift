@@ -120,7 +120,8 @@ struct TableWriter {
     }
     let keys = change.key.values
     let list = columns.enumerated().map { "\($1.quotedName) = ?\(keys.count + $0 + 1)" }
-    let sql = "UPDATE OR ABORT \(name) SET \(list.joined(separator: ", ")) WHERE \(table.hasKey())"
+    let sql =
+      "UPDATE\(table.conflictClause) \(name) SET \(list.joined(separator: ", ")) WHERE \(table.hasKey())"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
     } catch {
@@ -156,7 +157,8 @@ struct TableWriter {
     let named = (table.key + columns + others).map(\.quotedName).joined(separator: ", ")
     let values =
       (1...(keys.count + columns.count)).map { "?\($0)" } + others.map { _ in "NULL" }
-    let sql = "INSERT OR ABORT INTO \(name)(\(named)) VALUES(\(values.joined(separator: ", ")))"
+    let sql =
+      "INSERT\(table.conflictClause) INTO \(name)(\(named)) VALUES(\(values.joined(separator: ", ")))"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
     } catch {

@@ -16,6 +16,11 @@ final class TrackedTable: Sendable {
   let sql: TrackedTableSQL
   /// Whether values of the key that SQLite takes for equal are of one kind.
   let hasExactKey: Bool
+  /// What statements that write rows say of conflicts, after a space.
+  ///
+  /// Where the declaration has rules of its own they fail all the same. Elsewhere they say nothing, for that would be said of the
+  /// statements in the app's triggers, too.
+  let conflictClause: String
   /// How the columns store what is put into them; those that keep everything as it is are missing.
   let affinities: [String: TableSchema.Column.Affinity]
 
@@ -31,6 +36,7 @@ final class TrackedTable: Sendable {
     columns = schema.writableColumns.map(\.name)
       .filter { name in !schema.primaryKey.contains { $0.isSameName(as: name) } }
       .sortedByBytes()
+    conflictClause = SQLText(schema.sql).hasWord("CONFLICT") ? " OR ABORT" : ""
     let converting = schema.columns.filter { !schema.keepsValues(in: $0) }
     affinities = Dictionary(
       converting.map { ($0.name, $0.affinity) },

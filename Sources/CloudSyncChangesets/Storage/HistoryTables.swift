@@ -76,7 +76,7 @@ enum HistoryTables {
     try connection.run("INSERT INTO changesets_heads VALUES(0, 1, NULL, 1, 0)")
   }
 
-  /// Takes the triggers and tables away, and whatever else has their prefix.
+  /// Takes the triggers and tables of a history away, and nothing of the app's whose name begins likewise.
   static func remove(connection: HistoryConnection) throws(ChangesetError) {
     for type in ["trigger", "table"] {
       let names = try connection.rows(
@@ -86,9 +86,33 @@ enum HistoryTables {
         """,
         .text(type)
       ) { $0.text(0) ?? "" }
-      for name in names { try connection.execute("DROP \(type) main.\(name.quotedName)") }
+      for name in names where isOwn(name: name) {
+        try connection.execute("DROP \(type) main.\(name.quotedName)")
+      }
     }
   }
+
+  /// Whether a table or a trigger is the history's: it has one of these names, or one with the number of a tracked table.
+  private static func isOwn(name: String) -> Bool {
+    if own.contains(name) { return true }
+    let parts = name.dropFirst(prefix.count).split(separator: "_", omittingEmptySubsequences: false)
+    return parts.count == 2 && numbered.contains(String(parts[0])) && Int64(parts[1]) != nil
+  }
+
+  private static let own: Set<String> = Set(
+    [
+      "info", "names", "schemas", "log", "ids", "heads", "tables", "tags", "waiting", "refused",
+      "fills", "answers", "conflicts", "gone", "rebased", "roots", "reports", "snapshots",
+    ]
+    .map { prefix + $0 }
+  )
+
+  /// What stands before the number in the names of mirrors and triggers.
+  private static let numbered: Set<String> = [
+    "old", "inserted", "insert", "delete", "moved", "move", "update", "replace", "displace",
+    "number",
+    "renumber",
+  ]
 }
 
 /// Single facts of a history.

@@ -49,9 +49,12 @@ struct DefaultFills {
   /// A merge may bring a column that was added on one of its sides alone, or is called there as another was on the other.
   func stating(changes: StateDelta, after parent: LogRow?) throws(ChangesetError) -> StateDelta {
     guard let parent else { return changes }
-    let changes = changes.withoutFills(
-      ofColumnsIn: try work.dictionaries.schema(number: parent.schema)
-    )
+    var changes = changes
+    if changes.tables.contains(where: { !$0.fills.isEmpty }) {
+      changes = changes.withoutFills(
+        ofColumnsIn: try work.dictionaries.schema(number: parent.schema)
+      )
+    }
     if try work.dictionaries.schemaID(number: parent.schema) == work.tables.id { return changes }
     let known = try Fills.read(work.connection)
     var tables = Dictionary(
@@ -73,8 +76,7 @@ struct DefaultFills {
 extension StateDelta {
   /// The changes without the constants of columns that a schema has.
   fileprivate func withoutFills(ofColumnsIn schema: SchemaDescription) -> StateDelta {
-    if tables.allSatisfy(\.fills.isEmpty) { return self }
-    return StateDelta(
+    StateDelta(
       tables: tables.compactMap { table in
         guard let known = schema.table(table.name) else { return table }
         let fills = table.fills.filter { known.column($0.column) == nil }
