@@ -11,10 +11,11 @@ import CloudSyncSQLiteSupport
 /// | NULL | `n` |
 /// | integer | `i` and the number |
 /// | real | `r` and the number |
-/// | text | `t`, its length in bytes, a colon, and the text |
+/// | text | `s` and the text, with `~0` for each tilde and `~1` for each semicolon |
 /// | BLOB | `b` and its bytes as hexadecimal digits |
 ///
-/// SQL makes the same text of the same key (``sql(of:in:)``), but for reals that are not whole.
+/// SQL makes the same text of the same key (``sql(of:in:)``), but for reals that are not whole. No length is in it: what SQLite
+/// counts depends on the database's encoding.
 enum CompoundKey {
   /// The text of values that stand for all equal ones.
   static func text(of values: [SQLiteValue]) -> SQLiteValue {
@@ -24,8 +25,8 @@ enum CompoundKey {
       case .null: bytes += "n".utf8
       case .integer(let number): bytes += "i\(number)".utf8
       case .real(let number): bytes += "r\(number)".utf8
-      case .text(let text): bytes += "t\(text.utf8.count):".utf8 + Array(text.utf8)
-      case .malformedText(let text): bytes += "t\(text.count):".utf8 + text
+      case .text(let text): bytes += "s".utf8 + escaped(text: text.utf8)
+      case .malformedText(let text): bytes += "s".utf8 + escaped(text: text)
       case .blob(let blob): bytes += "b\(Hexadecimal.text(of: blob))".utf8
       }
       bytes.append(UInt8(ascii: ";"))
@@ -57,16 +58,41 @@ enum CompoundKey {
     case UInt8(ascii: "i"): return Int64(word(of: &rest)).map { .integer($0) }
     case UInt8(ascii: "r"): return Double(word(of: &rest)).map { .real($0) }
     case UInt8(ascii: "b"): return Hexadecimal.bytes(of: word(of: &rest)).map { .blob($0) }
-    case UInt8(ascii: "t"):
-      guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
-        let count = Int(String(decoding: rest[..<colon], as: UTF8.self)), count >= 0,
-        rest.endIndex - colon - 1 >= count
-      else { return nil }
-      let bytes = Array(rest[(colon + 1)..<(colon + 1 + count)])
-      rest = rest[(colon + 1 + count)...]
+    case UInt8(ascii: "s"):
+      let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
+      guard let bytes = unescaped(text: rest[..<end]) else { return nil }
+      rest = rest[end...]
       return bytes.withUnsafeBytes { UTF8Bytes.text($0) }.map { .text($0) } ?? .malformedText(bytes)
     default: return nil
     }
+  }
+
+  private static func escaped(text: some Sequence<UInt8>) -> [UInt8] {
+    text.flatMap { byte -> [UInt8] in
+      switch byte {
+      case UInt8(ascii: "~"): Array("~0".utf8)
+      case UInt8(ascii: ";"): Array("~1".utf8)
+      default: [byte]
+      }
+    }
+  }
+
+  /// The text behind its escapes; nil if one is of no character.
+  private static func unescaped(text: ArraySlice<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "~") else {
+        bytes.append(byte)
+        continue
+      }
+      switch rest.popFirst() {
+      case UInt8(ascii: "0"): bytes.append(UInt8(ascii: "~"))
+      case UInt8(ascii: "1"): bytes.append(UInt8(ascii: ";"))
+      default: return nil
+      }
+    }
+    return bytes
   }
 
   /// What comes before the next semicolon.
@@ -91,7 +117,7 @@ enum CompoundKey {
     let text = column.canonicalSQL(value)
     return """
       CASE typeof(\(value)) WHEN 'integer' THEN 'i' || \(value)
-      WHEN 'text' THEN 't' || length(CAST(\(text) AS BLOB)) || ':' || \(text)
+      WHEN 'text' THEN 's' || replace(replace(\(text), '~', '~0'), ';', '~1')
       WHEN 'blob' THEN 'b' || lower(hex(\(value)))
       WHEN 'real' THEN CASE WHEN \(value) = CAST(\(value) AS INTEGER)
         THEN 'i' || CAST(\(value) AS INTEGER) ELSE 'r' || \(value) END

@@ -149,7 +149,7 @@ private struct DigestName: TransactionPart {
   private func noteKeysOnce() throws(SQLiteError) {
     let table = tables[place]
     if try facts.hasIndexedKeys(of: table.id) { return }
-    let keys = try keysOfKnownRows(longest: .max)
+    let keys = try keysOfKnownRows(longest: nil)
     defer { keys.reset() }
     while try keys.step() {
       let key = try table.key(keys.value(0))
@@ -160,8 +160,9 @@ private struct DigestName: TransactionPart {
 
   /// The keys of the table's known rows that may be too long for a name, as the engine's tables have them.
   ///
-  /// A digest stands for a key that does not fit into a name, where each of its bytes takes three at most.
-  private func keysOfKnownRows(longest: Int) throws(SQLiteError) -> SQLiteStatement {
+  /// A digest stands for a key that does not fit into a name, where each of its bytes takes three at most. In UTF-16 a text has two
+  /// thirds to twice as many.
+  private func keysOfKnownRows(longest: Int?) throws(SQLiteError) -> SQLiteStatement {
     let table = tables[place]
     let room = RecordRules.maximumNameLength - table.format.recordType.utf8.count
     return
@@ -173,6 +174,7 @@ private struct DigestName: TransactionPart {
         ) WHERE length(CAST(key AS BLOB)) BETWEEN ?2 AND ?3
         """
       )
-      .bind(table.id, at: 1).bind(Int64(room / 4), at: 2).bind(Int64(longest), at: 3)
+      .bind(table.id, at: 1).bind(Int64(room / 6), at: 2)
+      .bind(longest.map { Int64(2 * $0) } ?? .max, at: 3)
   }
 }

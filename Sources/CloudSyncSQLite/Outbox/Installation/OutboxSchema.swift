@@ -37,7 +37,7 @@ import CloudSyncSQLiteSupport
 /// table's list there were, `o0` and on what they held before, `n0` and on after.
 enum OutboxSchema {
   /// The version of the metadata.
-  static let version: Int64 = 8
+  static let version: Int64 = 9
 
   static let tables = """
     CREATE TABLE main.cloudsync_info(key TEXT PRIMARY KEY NOT NULL, value);

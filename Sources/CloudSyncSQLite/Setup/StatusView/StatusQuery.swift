@@ -181,7 +181,8 @@ struct StatusQuery {
     return """
       CASE typeof(\(key)) WHEN 'integer' THEN '~i' || \(key) || ':' || \(type)
       WHEN 'text' THEN CASE WHEN \(key) NOT GLOB '*[^ -~]*' AND \(key) NOT GLOB '[_~]*'
-        AND length(CAST(\(key) AS BLOB)) = length(\(key)) AND length(\(key)) <= \(room)
+        AND length(CAST(\(key) AS BLOB)) = length(\(key)) * length(CAST('~' AS BLOB))
+        AND length(\(key)) <= \(room)
         THEN \(key) || ':' || \(type) END
       WHEN 'blob' THEN CASE WHEN 2 * length(\(key)) + 2 <= \(room)
         THEN '~b' || lower(hex(\(key))) || ':' || \(type) END END
@@ -191,22 +192,18 @@ struct StatusQuery {
 
 extension CompoundKey {
   /// The values of a key of several columns as literals with commas between them, as SQL: the text is read
-  /// value by value, by its bytes.
+  /// value by value, by its bytes where they are UTF-8, since no other way goes on behind a NUL.
   static func literalsSQL(of key: String) -> String {
-    let kind = "substr(rest, 1, 1)"
-    let (colon, end) = ("instr(rest, x'3a')", "instr(rest, x'3b')")
-    let start = "CASE \(kind) WHEN x'74' THEN \(colon) + 1 ELSE 2 END"
-    let size = """
-      CASE \(kind) WHEN x'74' THEN CAST(CAST(substr(rest, 2, \(colon) - 2) AS TEXT) AS INTEGER)
-        ELSE \(end) - 2 END
-      """
-    let content = "CAST(substr(rest, \(start), \(size)) AS TEXT)"
+    let kind = "CAST(substr(rest, 1, 1) AS TEXT)"
+    let end = "CASE typeof(rest) WHEN 'blob' THEN instr(rest, x'3b') ELSE instr(rest, ';') END"
+    let content = "CAST(substr(rest, 2, \(end) - 2) AS TEXT)"
     return """
       coalesce((WITH RECURSIVE part(rest, list) AS (
-        SELECT CAST(\(key) AS BLOB), ''
-        UNION ALL SELECT substr(rest, \(start) + max(\(size), 0) + 1),
-          list || ',' || CASE \(kind) WHEN x'6e' THEN 'NULL' WHEN x'74' THEN quote(\(content))
-            WHEN x'62' THEN 'x''' || \(content) || '''' ELSE \(content) END
+        SELECT CASE WHEN CAST(';' AS BLOB) = x'3b' THEN CAST(\(key) AS BLOB) ELSE \(key) END, ''
+        UNION ALL SELECT substr(rest, \(end) + 1),
+          list || ',' || CASE \(kind) WHEN 'n' THEN 'NULL'
+            WHEN 's' THEN quote(replace(replace(\(content), '~1', ';'), '~0', '~'))
+            WHEN 'b' THEN 'x''' || \(content) || '''' ELSE \(content) END
         FROM part WHERE \(end) > 0
       ) SELECT substr(list, 2) FROM part WHERE length(rest) = 0), \(key))
       """
