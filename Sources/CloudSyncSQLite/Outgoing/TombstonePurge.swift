@@ -28,7 +28,7 @@ struct TombstonePurge: TransactionPart {
     var hasMarked = false
     let tombstones = stored.tombstones
     var removals: [SentRemoval] = []
-    for rowKey in try tombstones.due(before: present - purgeAge, limit: limit) {
+    for rowKey in try tombstones.due(before: max(present, purgeAge) - purgeAge, limit: limit) {
       guard let row = try row(rowKey), row.isDeleted,
         let known = row.state.known
       else {
@@ -38,18 +38,16 @@ struct TombstonePurge: TransactionPart {
       guard !row.state.isDirty, row.state.isSettled else { continue }
       let writer = tables.writer
       switch known.clock.purge {
-      case let mark? where mark.writer == writer && abs(present - mark.since) <= PurgeMark.use:
+      case let mark? where mark.writer == writer && mark.isUsable(at: present):
         try reduce(.purging, of: row.key, in: row.place)
         removals.append(SentRemoval(of: row))
       case let mark? where mark.writer != writer && mark.isValid(at: now):
         // Somebody else is at it; should that device be gone, this one does it.
-        try tombstones.note(rowKey, at: mark.since + PurgeMark.length - purgeAge)
+        try tombstones.note(rowKey, at: mark.end - min(purgeAge, mark.end))
       case .some, nil:
-        try reduce(
-          .marked(PurgeMark(writer: writer, since: max(now, present))),
-          of: row.key,
-          in: row.place
-        )
+        // By the server's time: one's own clock may be years ahead, so that the mark would be too old or too young for ever. Where
+        // the server was not heard of for half a day, its answer tells the time, and the tombstone is marked once more.
+        try reduce(.marked(PurgeMark(writer: writer, since: present)), of: row.key, in: row.place)
         hasMarked = true
       }
     }

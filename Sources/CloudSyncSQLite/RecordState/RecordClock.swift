@@ -41,7 +41,7 @@ extension SeenTime {
 /// It is a lease: nobody writes over a marked tombstone for ``length``, everybody after.
 struct PurgeMark: Sendable, Hashable {
   var writer: Int64
-  /// In milliseconds since 1970.
+  /// In milliseconds since 1970, the latest that the one who set it had seen of the server's.
   var since: Int64
 
   /// How long others leave a marked tombstone alone, in milliseconds.
@@ -49,8 +49,21 @@ struct PurgeMark: Sendable, Hashable {
   /// How long after its mark a tombstone may be deleted by who has marked it, in milliseconds.
   static let use: Int64 = length / 2
 
-  /// Whether others have to wait, at a time in milliseconds since 1970.
-  func isValid(at now: Int64) -> Bool { now - since <= Self.length }
+  /// Creates a mark; a time that no clock shows, as a hostile record may have it, becomes the nearest that one does.
+  init(writer: Int64, since: Int64) {
+    self.writer = writer
+    self.since = min(max(since, 0), HybridTime(rawValue: .max).milliseconds)
+  }
+
+  /// When others need not wait any more, in milliseconds since 1970.
+  var end: Int64 { since + Self.length + 1 }
+
+  /// Whether others have to wait, at a time in milliseconds since 1970 by their own clocks: one that is further from the mark
+  /// than a mark is long is wrong, whichever way, and nobody waits for years.
+  func isValid(at now: Int64) -> Bool { since - Self.length...since + Self.length ~= now }
+
+  /// Whether who has set it may delete the tombstone, at a time in milliseconds since 1970 by the server's clock.
+  func isUsable(at present: Int64) -> Bool { since - Self.use...since + Self.use ~= present }
 }
 
 /// All that is known of when a row's parts were written: what two versions of it are compared by.

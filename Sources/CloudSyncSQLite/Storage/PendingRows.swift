@@ -205,19 +205,22 @@ struct PendingRows {
     tables.map { "\($0)" }.joined(separator: ", ")
   }
 
-  /// The rows whose refusal has passed by a time in milliseconds since 1970.
+  /// The rows whose refusal has passed by a time in milliseconds since 1970; of those that ``sendable(in:after:tombstones:limit:)``
+  /// names none.
   func due(in tables: [Int64], at now: Int64, limit: Int) throws(SQLiteError) -> [RowKey] {
     try Self.keys(
       in:
         try connection.statement(
           "SELECT table_id, key FROM \(Self.rows(in: .next))"
-            + " WHERE next <= ?1 AND table_id IN (\(list(of: tables))) ORDER BY next LIMIT ?2"
+            + " WHERE next <= ?1 AND is_sendable IS NULL AND table_id IN (\(list(of: tables)))"
+            + " ORDER BY next LIMIT ?2"
         )
         .bind(now, at: 1).bind(Int64(limit), at: 2)
     )
   }
 
-  /// When the next refusal will have passed after a time, in milliseconds since 1970; nil if none will.
+  /// When the next refusal, or the next mark of a tombstone, will have passed after a time, in milliseconds since 1970; nil
+  /// if none will.
   func nextDue(in tables: [Int64], after now: Int64) throws(SQLiteError) -> Int64? {
     let query =
       try connection.statement(
@@ -476,7 +479,7 @@ extension StoredState {
     facts.isSendable = isDirty && hold == nil && filtering == nil
     facts.filteredBy = filtering.map { $0.parent ?? "" }
     switch hold {
-    case nil: break
+    case nil: if facts.isSendable, let mark = purgeMark { facts.next = mark.end }
     case .nextFetch, .removal(isDue: false): facts.awaitsFetch = true
     // What stays on this device is neither deleted in the cloud nor tried again.
     case _ where filtering != nil: break

@@ -52,6 +52,9 @@ struct StoredState: Sendable, Hashable {
   /// Whether the cloud is known to have the record.
   var isInCloud: Bool { cloud != nil }
 
+  /// Who is about to delete the record from the cloud, as far as is known.
+  var purgeMark: PurgeMark? { cloud?.clock.purge }
+
   /// The columns of a row in its table whose values are kept beside it, because it did not have them.
   var keptOfTable: [String] {
     placement == .inTable && !isTombstone ? kept.map(\.name) : []

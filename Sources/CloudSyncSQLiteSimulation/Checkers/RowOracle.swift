@@ -56,6 +56,7 @@ struct RowOracle {
     }
     guard life.isAlive else {
       if mayComeBack(table, isShaken: isShaken) || life.mayBeAlive { return nil }
+      if removed.contains(history.id.recordName), history.isEditedBesideDeletion { return nil }
       return "\(row.line) is back, and was deleted"
     }
     // One of its lives may have gone with a parent: with which edits, only the engines know.
@@ -132,6 +133,8 @@ struct RowOracle {
       return nil
     }
     if column.name == "name", schema.uniqueness == .renamed { return nil }
+    // Which of its values it has depends on who has met whom first.
+    if column.name == "b", schema.textMerge != .newest { return nil }
     guard let value = row[column.name] else { return nil }
     // What follows a key is no edit: it gives way to every one.
     let edits = history.edits.map(\.edit)

@@ -1,3 +1,4 @@
+import CloudSyncCore
 import CloudSyncSQLite
 import CloudSyncSQLiteSupport
 import CloudSyncSimulator
@@ -27,6 +28,31 @@ package struct SimulatedSchema: Sendable, Hashable {
     /// They may have it both.
     case none
     case merged, renamed
+  }
+
+  /// How texts are merged that several devices have changed; all but the first are the engine's own affair.
+  enum TextMerge: Sendable, Hashable {
+    case newest, client, server, maximum
+    /// The longer one.
+    case custom
+
+    var policy: MergePolicy {
+      switch self {
+      case .newest: .newest
+      case .client: .client
+      case .server: .server
+      case .maximum: .maximum
+      case .custom:
+        .custom { conflict in
+          let sides = [conflict.local, conflict.server]
+          let texts = sides.compactMap(\.stringValue)
+          guard texts.count == 2 else { return texts.isEmpty ? .null : .string(texts[0]) }
+          return .string(
+            (texts[0].count, texts[0]) > (texts[1].count, texts[1]) ? texts[0] : texts[1]
+          )
+        }
+      }
+    }
   }
 
   /// Which tables there are.
@@ -96,6 +122,10 @@ package struct SimulatedSchema: Sendable, Hashable {
   var hasMixedDeletes = false
   /// Whether its app has triggers.
   var hasTriggers = false
+  /// How long the records of deleted rows stay in the cloud; for ever if there is none.
+  var purgeAge: Duration?
+  /// How the column `b` is merged.
+  var textMerge = TextMerge.newest
   /// Whether there are uses.
   var hasUses = false
   /// Whether all databases have the same rows from the beginning.
@@ -132,6 +162,13 @@ package struct SimulatedSchema: Sendable, Hashable {
     isRestless = random.chance(1, in: 6)
     var triggers = SeededRandom(seed: seed).fork(79)
     hasTriggers = triggers.chance(1, in: 4)
+    var purges = SeededRandom(seed: seed).fork(80)
+    if purges.chance(1, in: 5) { purgeAge = .seconds(purges.pick([1, 30, 300])) }
+    var merges = SeededRandom(seed: seed).fork(81)
+    // Where edits win, the times that policies give decide what lives.
+    if itemDeletes == .deleteWins, !hasMixedDeletes, merges.chance(1, in: 4) {
+      textMerge = merges.pick([.client, .server, .maximum, .custom])
+    }
   }
 
   package init(action: Action) { self.action = action }

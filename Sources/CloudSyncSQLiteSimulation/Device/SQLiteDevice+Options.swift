@@ -11,6 +11,7 @@ extension SQLiteDevice {
     options.captureClock = .fixed
     options.sessionWillStart = { session in process.adopt(session) }
     options.zoneLost = { [weak self] loss in self?.decide(loss, for: process) ?? .wait }
+    if let age = schema.purgeAge { options.tombstones = .purge(after: age) }
     options.defaultTable.orphans = schema.orphans
     options.defaultTable.cascades = schema.cascades
     var marks = options.defaultTable
@@ -27,9 +28,15 @@ extension SQLiteDevice {
         conflict.values.map { .string("\($0.stringValue ?? "") of \(conflict.recordName)") }
       }
     }
-    let present = schema.tables(version: version).map(\.name)
+    let present = schema.tables(version: version)
     options.tables = ["marks": marks, "lists": lists, "items": items]
-      .filter { present.contains($0.key) }
+      .filter { name, _ in present.contains { $0.name == name } }
+    if schema.textMerge != .newest {
+      for table in present where table.column("b") != nil {
+        options.tables[table.name, default: options.defaultTable].merging.columns[table.sql("b")] =
+          schema.textMerge.policy
+      }
+    }
     if let filter = history.withLock({ $0.filter }) {
       options.tables[filter.table, default: options.defaultTable].rowFilter = filter.kind.sql
     }

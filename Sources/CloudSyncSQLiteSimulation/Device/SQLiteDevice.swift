@@ -139,11 +139,14 @@ package final class SQLiteDevice: AcquaintedDevice {
     history.withLock { $0.source = source }
   }
 
-  /// Records that a page could not bring, or whose absence no fetch has told, are looked up after a wait.
+  /// Records that a page could not bring, or whose absence no fetch has told, are looked up after a wait; and rows are sent
+  /// whose tombstones somebody has marked, and not deleted in a day.
   package var hasPlans: Bool {
-    attempt { () throws in
-      try disk.file().rows(sql: "SELECT 1 FROM cloudsync_unfetched LIMIT 1").isEmpty == false
-    } ?? false
+    let plans = """
+      SELECT 1 FROM cloudsync_unfetched
+      UNION ALL SELECT 1 FROM cloudsync_pending WHERE is_sendable AND next IS NOT NULL LIMIT 1
+      """
+    return attempt { () throws in try disk.file().rows(sql: plans).isEmpty == false } ?? false
   }
 
   /// The rows, with their whole numbers.

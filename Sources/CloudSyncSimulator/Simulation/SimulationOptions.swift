@@ -14,7 +14,7 @@ public struct SimulationOptions: Sendable, Hashable {
   public var keepsLogs = false
   /// In how much simulated time everything must come to rest by itself, each time that the users
   /// have looked after their devices in the quiet phase.
-  public var quietLimit = Duration.seconds(7_200)
+  public var quietLimit = Duration.seconds(100_000)
 
   /// Creates options.
   public init(seed: UInt64) { self.seed = seed }

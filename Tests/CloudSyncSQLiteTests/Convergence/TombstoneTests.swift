@@ -147,6 +147,47 @@ struct TombstoneTests {
     }
   }
 
+  @Test(
+    "A device whose clock is years wrong marks a tombstone once and deletes it, and others wait for a day at most",
+    arguments: [-94_608_000, 94_608_000]
+  )
+  func wrongClock(seconds: Int64) throws {
+    let (bench, mac, phone) = try pair(.purge(after: .seconds(86_400)))
+    try mac.execute("INSERT INTO notes VALUES('a', 'A'), ('c', 'C')")
+    try bench.sync(mac, phone)
+    try mac.execute("DELETE FROM notes WHERE id = 'a'")
+    try bench.sync(mac, phone)
+    bench.world.advance(by: .seconds(2 * 86_400))
+    mac.engine.stop()
+    let clock = SimulatedClock(in: bench.world, skew: .seconds(seconds))
+    var environment = bench.world.environment
+    environment.now = { clock.now }
+    var options = SyncEngineOptions()
+    options.tombstones = .purge(after: .seconds(86_400))
+    mac.engine = try SyncEngine(
+      database: mac.database,
+      tables: ["notes"],
+      zoneID: bench.zoneID,
+      operationHandler: bench.cloud.connect(
+        device: "mac",
+        account: Self.owner,
+        zoneID: bench.zoneID
+      ),
+      options: options,
+      environment: environment
+    )
+    mac.listen()
+    try mac.execute("UPDATE notes SET title = 'C2' WHERE id = 'c'")
+    try bench.sync(mac)
+    #expect(try recordCount(bench) == 1)
+    try phone.execute("INSERT INTO notes VALUES('a', 'A2')")
+    try bench.sync(phone, mac)
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.notes) == ["'a'|'A2'", "'c'|'C2'"], "\(device.name)")
+    }
+  }
+
   /// Two devices whose first one's cloud can be full.
   private func fillablePair() throws -> (
     SyncHarness, SyncHarness.Device, SyncHarness.Device, FullHandler
