@@ -48,12 +48,14 @@ struct CloudRecords: TransactionPart {
     }
     var known = try row(key, in: place)
     if known.isLost {
-      // It was deleted unseen, and the cloud has nothing newer: the reconciliation takes that for an edit.
-      if UTF8Bytes.equal(known.state.known?.tag, tag) { return false }
-      // Of edits that were not sent the values are gone: there is nothing to join but the deletion. Nor is there if others
-      // have only converted what the cloud had.
-      if known.state.isDirty || known.state.known?.clock.isConverted(in: version.clock) == true {
-        known = try UnseenEdits(transaction: transaction).end(lost: known)
+      // It went with a parent while its table was left out: nobody has deleted it.
+      if try transaction.isOverwritten(table: known.rowKey.table) {
+        known = known.restored(to: version)
+        keep(known)
+      } else if let ended = try end(unseen: known, beside: version, tag: tag) {
+        known = ended
+      } else {
+        return false
       }
     }
     let former = known.state
@@ -81,6 +83,21 @@ struct CloudRecords: TransactionPart {
     let isNews = former.known?.tag != tag
     if wasDirty, isNews { transaction.counts.merged += 1 }
     return isNews
+  }
+
+  /// A row that somebody has deleted unseen, as it is beside what the cloud has; nil if that is nothing newer: the reconciliation
+  /// takes the deletion for an edit.
+  private func end(
+    unseen row: LoadedRow,
+    beside version: RecordVersion,
+    tag: String
+  ) throws(SQLiteError) -> LoadedRow? {
+    if UTF8Bytes.equal(row.state.known?.tag, tag) { return nil }
+    // Of edits that were not sent the values are gone: there is nothing to join but the deletion. Nor is there if others have only
+    // converted what the cloud had.
+    guard row.state.isDirty || row.state.known?.clock.isConverted(in: version.clock) == true
+    else { return row }
+    return try UnseenEdits(transaction: transaction).end(lost: row)
   }
 
   /// Notes since when a row is deleted, and, where another device has made it one with another row, which that is.
@@ -230,6 +247,10 @@ struct CloudRecords: TransactionPart {
     let foreign = stored.foreign
     for table in tables.inOrder {
       for (record, isLost) in try foreign.take(ofType: table.format.recordType) {
+        if !isLost, try isTold(again: record) {
+          try foreign.keep(record, because: .unknownTable)
+          continue
+        }
         try take(record)
         if isLost { try foreign.markUnsent(named: record.recordID.name) }
         guard isLost, let (place, key) = try transaction.place(ofRecord: record.recordID.name)
@@ -237,6 +258,18 @@ struct CloudRecords: TransactionPart {
         try reduce(.zoneReplaced, of: key, in: place)
       }
     }
+  }
+}
+
+extension CloudRecords {
+  /// Whether a record has to wait for the fetch of everything that is to come, because its row may have been changed unseen:
+  /// taken before, it would write over that.
+  fileprivate func isTold(again record: Record) throws(SQLiteError) -> Bool {
+    guard try facts.value(.fetchAll) != nil,
+      let (place, key) = try transaction.place(ofRecord: record.recordID.name),
+      try facts.unreconciledTables().contains(tables[place].id)
+    else { return false }
+    return try row(key, in: place).source != .unknown
   }
 }
 

@@ -106,7 +106,12 @@ struct FetchOfEverything: TransactionPart {
 
   private func reduceUnseen(_ event: RecordEvent, in place: Int) throws(SQLiteError) {
     let keys = try stored.seen.unseen(in: tables[place].id, countsAnswers: event == .vanished)
-    for key in keys { try reduce(event, of: try tables[place].key(key), in: place) }
+    let unseen = UnseenEdits(transaction: transaction)
+    for rowKey in keys {
+      let key = try tables[place].key(rowKey)
+      if event == .zoneReplaced { try unseen.takeUntold(of: key, in: place) }
+      try reduce(event, of: key, in: place)
+    }
   }
 
   /// Takes for tables that were left out what became of their zone meanwhile: that this one does not have their rows says

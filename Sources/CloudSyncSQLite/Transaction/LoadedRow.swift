@@ -159,7 +159,10 @@ struct LoadedRow {
     else { return }
     let filled = unwrittenColumns.compactMap { name -> ColumnEdit? in
       guard let place = table.places.number(of: name), !table.isDefault(values[place], at: place),
-        let kept = version[name], kept.time == .zero, table.isDefault(kept.value, at: place),
+        let kept = version[name], kept.time == .zero,
+        // In a row that somebody has inserted it is the default of the version that has added the column, whichever that is; one
+        // that was found may have had a value of its own.
+        version.created > RecordClock.foundCreation || table.isDefault(kept.value, at: place),
         !table.rules.isCounter(name)
       else { return nil }
       return ColumnEdit(name: name, value: table.fieldValue(values[place], at: place))

@@ -53,6 +53,41 @@ struct UnseenEdits: TransactionPart {
     return try transaction.fullFetch() == mode
   }
 
+  /// Takes for edited what a table that is to be compared has of a row whose record is gone with its zone: nothing tells any
+  /// more which of its columns somebody has changed unseen.
+  ///
+  /// Each is later than the version that was known, and than nothing else: edits of others outrank it.
+  func takeUntold(of key: RecordKey, in place: Int) throws(SQLiteError) {
+    let table = tables[place]
+    try takeCounters(of: key, in: place)
+    let row = try row(key, in: place)
+    guard let values = row.values, let mine = row.state.row, let record = row.state.known,
+      row.state.placement == .inTable, !row.isDeleted, !row.isOutdated
+    else { return }
+    if row.source == .pending {
+      // No digest tells of a row that was edited besides.
+      guard try facts.unreconciledTables().contains(table.id) else { return }
+    } else if row.digest == table.digest(of: values, without: row.unwrittenColumns) {
+      return
+    }
+    let untold = table.edits(of: values)
+      .filter { edit in
+        !table.rules.isCounter(edit.name) && isInStep(edit.name, of: mine, with: record)
+          && !row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
+      }
+    try take(changed: [], converted: untold, of: row)
+  }
+
+  /// Whether a column is of the version that the cloud is known to have had.
+  private func isInStep(
+    _ column: String,
+    of mine: RecordVersion,
+    with record: CloudRecord
+  ) -> Bool {
+    guard let time = mine.clock.time(of: column) else { return false }
+    return record.clock.time(of: column) == time
+  }
+
   /// Ends a row that its table has lost: somebody has deleted it unseen.
   ///
   /// - Returns: The row.
@@ -124,6 +159,8 @@ struct UnseenEdits: TransactionPart {
     let formerNames = try FormerColumns(connection: connection).names(of: table.id)
     let formerTypes = try FormerTypes(connection: connection).types(of: table.id)
     var (changed, converted): ([ColumnEdit], [ColumnEdit]) = ([], [])
+    let fetchesAll = try transaction.isFetchingAll()
+    let isSetBack = !isHidden && fetchesAll
     var own = row
     for edit in table.edits(of: values) {
       let formerName = formerNames[edit.name]
@@ -148,8 +185,16 @@ struct UnseenEdits: TransactionPart {
       let isAdded =
         formerName == nil
         && row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
-      guard !isAdded,
-        let theirs = version[edit.name] ?? formerName.flatMap({ version[$0] }),
+      let theirs = version[edit.name] ?? formerName.flatMap { version[$0] }
+      // A cloud that was set back to what it was before does not tell either.
+      if !isAdded, isSetBack, let theirs, !table.rules.isCounter(edit.name),
+        let time = mine.clock.time(of: edit.name), time > theirs.time,
+        row.state.known.map({ isInStep(edit.name, of: mine, with: $0) }) == true
+      {
+        converted.append(ColumnEdit(name: edit.name, value: edit.value))
+        continue
+      }
+      guard !isAdded, let theirs,
         let former = formerValue(
           of: theirs,
           as: edit.name,
@@ -230,7 +275,8 @@ struct UnseenEdits: TransactionPart {
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
     guard let known = mine.clock.time(of: column),
       theirs.time == known
-        || RecordClock.isConversion(from: known, to: theirs.time)
+        // Of a row whose record is gone others have made it anew: what was changed unseen here was taken then.
+        || row.state.known != nil && RecordClock.isConversion(from: known, to: theirs.time)
           && !tables[row.place].followsKeys(column),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }

@@ -122,7 +122,12 @@ struct CarriedRows: TransactionPart {
     }
     // What this database has added comes back under its own number.
     loaded.state.noteAncestors(of: loaded.state.row?.clock, rules: rules)
-    if isOtherRecord { _ = loaded.state.reduce(.zoneReplaced, rules: rules) }
+    if isOtherRecord {
+      if let values, source == .known, let digest {
+        takeUntold(values, digest: digest, in: &loaded)
+      }
+      _ = loaded.state.reduce(.zoneReplaced, rules: rules)
+    }
     var row = LoadedRow(
       place: place,
       key: key,
@@ -141,6 +146,29 @@ struct CarriedRows: TransactionPart {
       try renameMoves(of: &row.state.former)
     }
     transaction.keep(row)
+  }
+
+  /// Takes for edited what a row has that was changed unseen and goes on as another record, so that no fetch tells what: each column
+  /// is later than the version that was known, and than nothing else.
+  private func takeUntold(
+    _ values: [SQLiteValue],
+    digest: Int64,
+    in loaded: inout RecordStore.Loaded
+  ) {
+    let former = formerColumns.map { renamedColumns[$0] ?? $0 }
+    let added = table.columns.filter { name in
+      !former.contains { UTF8Bytes.equal($0, name) }
+    }
+    // Without a column that has gone its digest tells nothing.
+    guard !isCaptured, former.allSatisfy({ table.places.number(of: $0) != nil }),
+      table.digest(of: values, without: added) != digest, let clock = loaded.state.row?.clock
+    else { return }
+    let edits = table.edits(of: values)
+      .filter { edit in
+        !table.rules.isCounter(edit.name) && clock.time(of: edit.name) != nil
+          && !loaded.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
+      }
+    _ = loaded.state.reduce(.edited(.updated(edits, at: .zero)), rules: table.rules)
   }
 
   /// Has rows whose keys were changed go on as the records that their successors are now.

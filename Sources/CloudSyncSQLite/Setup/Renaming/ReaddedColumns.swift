@@ -26,8 +26,34 @@ struct ReaddedColumns {
     switch finding {
     case .unchanged, .leftOut: try find(in: table, added: [])
     case .columnsChanged(let added, _): try find(in: table, added: added)
-    case .new, .missing, .rebuilt: []
+    case .rebuilt: try findBesideRebuild(in: table)
+    case .new, .missing: []
     }
+  }
+
+  /// Those of a table that was also rebuilt, whose rows need not be what was known of them.
+  ///
+  /// One that stands behind columns now that stood behind it holds what others have, or a default that nobody has chosen. One that
+  /// was the last before tells by its rows alone: several that all hold the default.
+  private func findBesideRebuild(in table: RecordTable) throws(SQLiteError) -> [String] {
+    guard let former = registered.first(where: { $0.id == table.id }),
+      let order = former.columnOrder
+    else { return [] }
+    let rows = CleanRows(connection: connection, table: table, former: former)
+    let places = table.columns.map { column in order.firstIndex { $0.isSameName(as: column) } }
+    var names: [String] = []
+    for (place, column) in table.columns.enumerated().reversed() {
+      guard let formerPlace = places[place] else { continue }
+      let isKey = table.key.contains { $0.isSameName(as: column) }
+      guard !isKey, let initial = table.defaults[place] else { break }
+      let hasMoved = places[..<place].contains { $0.map { $0 > formerPlace } ?? false }
+      if !hasMoved {
+        if try rows.haveValues(in: column, besides: initial) { break }
+        guard try rows.areSeveral() else { break }
+      }
+      names.append(column)
+    }
+    return names
   }
 
   private func find(in table: RecordTable, added: [String]) throws(SQLiteError) -> [String] {
@@ -57,6 +83,13 @@ struct ReaddedColumns {
   }
 }
 
+extension RegisteredTable {
+  /// Its columns as they stood; nil if its declaration needs what only the app's connection has.
+  fileprivate var columnOrder: [String]? {
+    (try? remade())?.schema?.columns.map(\.name)
+  }
+}
+
 /// The rows of a table that the cloud has too, and that nobody has edited since.
 private struct CleanRows {
   let connection: SQLiteConnection
@@ -66,6 +99,13 @@ private struct CleanRows {
   /// Whether one of them has something else in a column than its default.
   func haveValues(in column: String, besides initial: SQLiteValue) throws(SQLiteError) -> Bool {
     try select("1", where: "t.\(column.quotedName) IS NOT (\(initial.literal))").step()
+  }
+
+  /// Whether there is more than one.
+  func areSeveral() throws(SQLiteError) -> Bool {
+    let query = try select("1", where: "TRUE")
+    guard try query.step() else { return false }
+    return try query.step()
   }
 
   /// Whether all of them are what they were when they were synchronized last, but for columns that are new.
