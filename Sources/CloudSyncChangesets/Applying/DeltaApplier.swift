@@ -68,16 +68,20 @@ struct DeltaApplier {
       "SELECT type, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
     ) { (type: $0.text(0) ?? "", table: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
     let triggers = declared.filter { $0.type == "trigger" }.map { ($0.table, SQLText($0.sql)) }
-    guard triggers.contains(where: { $0.1.hasWord("ROLLBACK") }) else { return true }
     let tables = declared.filter { $0.type == "table" || $0.type == "view" }
       .map { (name: $0.table, text: SQLText($0.sql)) }
+    let enders = triggers.map(\.1) + tables.map(\.text)
+    guard enders.contains(where: { $0.hasWord("ROLLBACK") }) else { return true }
     var open = names
     var seen = Set(names.map(\.foldedName))
     while let table = open.popLast() {
       var reached: [String] = []
       for (owner, text) in triggers where owner.isSameName(as: table) {
         if text.hasWord("ROLLBACK") { return false }
-        reached += tables.filter { text.names($0.name) }.map(\.name)
+        let written = tables.filter { text.names($0.name) }
+        // A rule of a table's own may say it too: ON CONFLICT ROLLBACK.
+        if written.contains(where: { $0.text.hasWord("ROLLBACK") }) { return false }
+        reached += written.map(\.name)
       }
       reached += tables.filter { $0.text.hasWord("REFERENCES") && $0.text.names(table) }.map(\.name)
       open += reached.filter { seen.insert($0.foldedName).inserted }

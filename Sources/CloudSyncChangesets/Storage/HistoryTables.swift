@@ -70,6 +70,12 @@ enum HistoryTables {
   }
 
   static func install(connection: HistoryConnection) throws(ChangesetError) {
+    for name in own.sorted() where try connection.hasTable(name) {
+      throw ChangesetError(
+        .misuse,
+        "the database has a table \(name.quotedName) already, and a history needs that name; rename it first"
+      )
+    }
     try connection.execute(creation)
     try Info(connection).set(.version, .integer(version))
     try connection.run("INSERT INTO changesets_names VALUES(1, 'main')")

@@ -196,6 +196,11 @@ final class RecordTable: Sendable {
     return digest(of: values, at: values.indices.filter { !absent.contains($0) })
   }
 
+  /// The same of a row whose columns stood in another order when it was stored; those that have gone count for nothing.
+  func digest(of values: [SQLiteValue], inOrder names: [String]) -> Int64 {
+    digest(of: values, at: names.compactMap { places.number(of: $0) })
+  }
+
   private func digest(of values: [SQLiteValue], at places: some Sequence<Int>) -> Int64 {
     var digest = RowDigest()
     for place in places where !isDefault(values[place], at: place) {

@@ -78,6 +78,19 @@ struct UnseenEdits: TransactionPart {
     try take(changed: [], converted: untold, of: row)
   }
 
+  /// Whether the cloud is known to have had a column as it is here, and has an older version now; no counter is compared.
+  private func isNewer(
+    _ column: String,
+    of mine: RecordVersion,
+    in row: LoadedRow,
+    than theirs: VersionedColumn?
+  ) -> Bool {
+    guard let theirs, let record = row.state.known, let time = mine.clock.time(of: column),
+      !tables[row.place].rules.isCounter(column)
+    else { return false }
+    return time > theirs.time && isInStep(column, of: mine, with: record)
+  }
+
   /// Whether a column is of the version that the cloud is known to have had.
   private func isInStep(
     _ column: String,
@@ -187,10 +200,7 @@ struct UnseenEdits: TransactionPart {
         && row.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
       let theirs = version[edit.name] ?? formerName.flatMap { version[$0] }
       // A cloud that was set back to what it was before does not tell either.
-      if !isAdded, isSetBack, let theirs, !table.rules.isCounter(edit.name),
-        let time = mine.clock.time(of: edit.name), time > theirs.time,
-        row.state.known.map({ isInStep(edit.name, of: mine, with: $0) }) == true
-      {
+      if !isAdded, isSetBack, isNewer(edit.name, of: mine, in: row, than: theirs) {
         converted.append(ColumnEdit(name: edit.name, value: edit.value))
         continue
       }

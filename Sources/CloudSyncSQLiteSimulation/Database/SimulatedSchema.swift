@@ -124,6 +124,8 @@ package struct SimulatedSchema: Sendable, Hashable {
   var hasTriggers = false
   /// How long the records of deleted rows stay in the cloud; for ever if there is none.
   var purgeAge: Duration?
+  /// How every other device's database has its text.
+  var encoding = "UTF-8"
   /// How the column `b` is merged.
   var textMerge = TextMerge.newest
   /// Whether there are uses.
@@ -169,6 +171,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     if itemDeletes == .deleteWins, !hasMixedDeletes, merges.chance(1, in: 4) {
       textMerge = merges.pick([.client, .server, .maximum, .custom])
     }
+    var encodings = SeededRandom(seed: seed).fork(82)
+    if encodings.chance(1, in: 6) { encoding = encodings.pick(["UTF-16le", "UTF-16be"]) }
   }
 
   package init(action: Action) { self.action = action }
@@ -301,6 +305,11 @@ package struct SimulatedSchema: Sendable, Hashable {
   }
 
   // MARK: SQL
+
+  /// What a device's new database is told first.
+  func preamble(onDevice number: Int) -> String {
+    number % 2 == 1 ? "PRAGMA encoding = '\(encoding)';" : ""
+  }
 
   /// The statements that make the tables of a version.
   func sql(version: Version) -> String {

@@ -105,7 +105,8 @@ package final class SQLiteDevice: AcquaintedDevice {
     if setup.number > 0, random.chance(1, in: 3) { history.version.hasAdditions = false }
     do {
       disk = try SimulatedDisk(inFile: isInFile, enforcesForeignKeys: schema.isEnforced)
-      try disk.file().execute(schema.sql(version: history.version))
+      try disk.file()
+        .execute(schema.preamble(onDevice: setup.number) + schema.sql(version: history.version))
       if schema.isSeeded {
         history.seeds = try Self.seed(
           disk.file(),

@@ -89,6 +89,24 @@ import Testing
     #expect(try phone.rows("SELECT id FROM notes") == ["'a'"])
   }
 
+  @Test func aTableThatATriggerWritesMayHaveARuleThatEndsTransactions() throws {
+    let schema = """
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, tag TEXT);
+      CREATE TABLE other(tag TEXT UNIQUE ON CONFLICT ROLLBACK);
+      CREATE TRIGGER tagged AFTER INSERT ON notes BEGIN INSERT INTO other VALUES(new.tag); END;
+      """
+    let (desk, phone) = (
+      try HistoryBench(schema, replica: "desk", tables: ["notes"]),
+      try HistoryBench(schema, replica: "phone", tables: ["notes"])
+    )
+    try phone.database.execute("INSERT INTO other VALUES('x')")
+    try desk.commit("INSERT INTO notes VALUES('a', 'x'), ('b', 'y')")
+    try phone.sync(from: desk)
+
+    #expect(try phone.rows("SELECT id, tag FROM notes ORDER BY id") == ["'a', 'x'", "'b', 'y'"])
+    #expect(try phone.repository.verify().problems == [])
+  }
+
   @Test func aHistoryThatIsRemovedLeavesWhatOnlyBeginsAsItsTablesDo() throws {
     let schema = """
       CREATE TABLE changesets_mine(id TEXT PRIMARY KEY NOT NULL); INSERT INTO changesets_mine VALUES('a');
@@ -102,5 +120,17 @@ import Testing
     #expect(try bench.rows("SELECT * FROM changesets_mine") == ["'a'"])
     let left = "SELECT name FROM sqlite_schema WHERE name LIKE 'changesets%' ORDER BY name"
     #expect(try bench.rows(left) == ["'changesets_mine'", "'changesets_trig'"])
+  }
+
+  @Test func aTableOfTheAppWithANameOfTheHistorysIsTold() throws {
+    let database = try DatabaseFile(path: ":memory:", createsFile: true)
+    try database.execute(
+      "CREATE TABLE changesets_log(id TEXT PRIMARY KEY NOT NULL); CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL)"
+    )
+    let error = #expect(throws: ChangesetError.self) {
+      try ChangesetRepository(database, tables: ["t"])
+    }
+    #expect(error?.code == .misuse)
+    #expect(error?.description.contains("\"changesets_log\"") == true)
   }
 }

@@ -200,4 +200,41 @@ struct ReaddedColumnTests {
       #expect(try await device.engine.verify().differences == [], "\(device.name)")
     }
   }
+
+  @Test(
+    "A value that is set to the default after a rebuild stays so, wherever its column stands",
+    arguments: [
+      ("id, title, done", "done = 0 WHERE id = 'a'"), ("id, title, done", "done = 0"),
+      ("id, done, title", "title = NULL WHERE id = 'a'"), ("id, done, title", "done = 0"),
+    ]
+  )
+  func setToDefault(columns: String, edit: String) async throws {
+    let declarations = [
+      "id": "id TEXT PRIMARY KEY NOT NULL", "title": "title TEXT",
+      "done": "done INTEGER NOT NULL DEFAULT 0",
+    ]
+    let schema =
+      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, done INTEGER NOT NULL DEFAULT 0)"
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'A', 1), ('b', 'B', 1)")
+    try bench.sync(mac, phone)
+    let list = columns.split(separator: ", ").compactMap { declarations[String($0)] }
+      .joined(separator: ", ")
+    try bench.restart(
+      mac,
+      ["notes"],
+      after: """
+        CREATE TABLE fresh(\(list)); INSERT INTO fresh SELECT \(columns) FROM notes;
+        DROP TABLE notes; ALTER TABLE fresh RENAME TO notes; UPDATE notes SET \(edit)
+        """
+    )
+    let expected = try mac.lines("SELECT id, title, done FROM notes ORDER BY id")
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      let rows = try device.lines("SELECT id, title, done FROM notes ORDER BY id")
+      #expect(rows == expected, "\(device.name)")
+      #expect(try bench.unclean(device) == [], "\(device.name)")
+    }
+  }
 }

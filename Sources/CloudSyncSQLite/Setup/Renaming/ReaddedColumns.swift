@@ -33,24 +33,25 @@ struct ReaddedColumns {
 
   /// Those of a table that was also rebuilt, whose rows need not be what was known of them.
   ///
-  /// One that stands behind columns now that stood behind it holds what others have, or a default that nobody has chosen. One that
-  /// was the last before tells by its rows alone: several that all hold the default.
+  /// One that stands behind columns now that stood behind it may have come again; one that stood last before only if it is declared
+  /// otherwise. Then no row has kept a value in it, and rows that have its default had something else.
   private func findBesideRebuild(in table: RecordTable) throws(SQLiteError) -> [String] {
     guard let former = registered.first(where: { $0.id == table.id }),
-      let order = former.columnOrder
+      let declared = former.declaration
     else { return [] }
+    let order = declared.columns.map(\.name)
     let rows = CleanRows(connection: connection, table: table, former: former)
-    let places = table.columns.map { column in order.firstIndex { $0.isSameName(as: column) } }
+    let formerPlaces = table.columns.map { name in order.firstIndex { $0.isSameName(as: name) } }
     var names: [String] = []
     for (place, column) in table.columns.enumerated().reversed() {
-      guard let formerPlace = places[place] else { continue }
+      guard let formerPlace = formerPlaces[place] else { continue }
       let isKey = table.key.contains { $0.isSameName(as: column) }
-      guard !isKey, let initial = table.defaults[place] else { break }
-      let hasMoved = places[..<place].contains { $0.map { $0 > formerPlace } ?? false }
-      if !hasMoved {
-        if try rows.haveValues(in: column, besides: initial) { break }
-        guard try rows.areSeveral() else { break }
-      }
+      guard !isKey, table.defaults[place] != nil else { break }
+      let hasMoved = formerPlaces[..<place].contains { $0.map { $0 > formerPlace } ?? false }
+      let isOther = table.schema.column(named: column) != declared.column(named: column)
+      guard hasMoved || isOther else { break }
+      let found = try rows.survey(column: place, inOrder: order)
+      guard !found.haveKept, found.haveLost, hasMoved || !found.haveOthers else { break }
       names.append(column)
     }
     return names
@@ -84,10 +85,8 @@ struct ReaddedColumns {
 }
 
 extension RegisteredTable {
-  /// Its columns as they stood; nil if its declaration needs what only the app's connection has.
-  fileprivate var columnOrder: [String]? {
-    (try? remade())?.schema?.columns.map(\.name)
-  }
+  /// How it was declared; nil if its declaration needs what only the app's connection has.
+  fileprivate var declaration: TableSchema? { (try? remade())?.schema }
 }
 
 /// The rows of a table that the cloud has too, and that nobody has edited since.
@@ -101,11 +100,38 @@ private struct CleanRows {
     try select("1", where: "t.\(column.quotedName) IS NOT (\(initial.literal))").step()
   }
 
-  /// Whether there is more than one.
-  func areSeveral() throws(SQLiteError) -> Bool {
-    let query = try select("1", where: "TRUE")
-    guard try query.step() else { return false }
-    return try query.step()
+  /// What rows have in a column.
+  struct Survey {
+    /// Whether one is what it was when it was synchronized last, with more than the default in the column.
+    var haveKept = false
+    /// Whether one has the default there, and is not what it was.
+    var haveLost = false
+    /// Whether one has more than the default there, and is not what it was.
+    var haveOthers = false
+  }
+
+  /// Looks at what they have in a column, until one has kept its value.
+  ///
+  /// - Parameters:
+  ///   - place: The column's place.
+  ///   - order: The names of the columns, in the order that they stood in when rows were synchronized last.
+  /// - Returns: What they have.
+  /// - Throws: SQLite's reason.
+  func survey(column place: Int, inOrder order: [String]) throws(SQLiteError) -> Survey {
+    let columns = table.columns.map { "t.\($0.quotedName)" }
+    let query = try select((columns + ["k.digest"]).joined(separator: ", "), where: "TRUE")
+    var found = Survey()
+    while !found.haveKept, try query.step() {
+      let values = table.columns.indices.map { query.value(Int32($0)) }
+      let isSame = table.digest(of: values, inOrder: order) == query.integer(Int32(columns.count))
+      switch (table.isDefault(values[place], at: place), isSame) {
+      case (true, true): break
+      case (true, false): found.haveLost = true
+      case (false, true): found.haveKept = true
+      case (false, false): found.haveOthers = true
+      }
+    }
+    return found
   }
 
   /// Whether all of them are what they were when they were synchronized last, but for columns that are new.
