@@ -77,6 +77,9 @@ extension RowFiltering {
     var keys = try stored.pending.filtered().filter { isOutdated || ids.contains($0.table) }
     for id in changed.map({ tables[$0].id }) {
       keys += try stored.pending.keys(in: id).map { RowKey(table: id, key: $0) }
+      // What was deleted since the last engine is read, and stored nowhere yet.
+      keys += transaction.rows.values.filter { $0.rowKey.table == id && $0.endsMismatched != nil }
+        .map(\.order).sorted { $0.precedes($1) }.map(\.rowKey)
     }
     for key in keys {
       guard let place = tables.place(ofID: key.table), var row = try row(key) else { continue }
@@ -106,9 +109,10 @@ extension RowFiltering {
   /// Whether a row was deleted while it did not match, and its table has no condition any more.
   private func wasDeletedHereAlone(_ row: LoadedRow) throws(SQLiteError) -> Bool {
     let table = tables[row.place]
-    guard table.filter == nil, row.values == nil, row.state.placement == .inTable,
-      let filtering = row.state.filtering, row.isDeleted
+    guard table.filter == nil, row.values == nil, row.state.placement == .inTable, row.isDeleted
     else { return false }
+    if let endsMismatched = row.endsMismatched { return endsMismatched }
+    guard let filtering = row.state.filtering else { return false }
     if filtering.parent == nil { return true }
     // One that went on under another key has gone under that one.
     guard row.state.row?.successor != nil else { return false }

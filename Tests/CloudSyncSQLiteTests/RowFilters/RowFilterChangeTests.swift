@@ -43,13 +43,17 @@ struct RowFilterChangeTests {
     #expect(try phone.lines("SELECT id FROM notes WHERE body = 'x'") == ["'p'"])
   }
 
-  @Test("Without a filter everything is sent, and what was deleted here alone comes back")
-  func removed() throws {
+  @Test(
+    "Without a filter everything is sent, and what was deleted here alone comes back",
+    arguments: [true, false]
+  )
+  func removed(isRead: Bool) throws {
     let (bench, mac, phone) = try pair()
     try mac.execute("UPDATE notes SET private = 1 WHERE id < 'c'", at: 2)
     try bench.sync(mac)
+    if !isRead { mac.engine.stop() }
     try mac.execute("DELETE FROM notes WHERE id IN ('b', 'q')", at: 3)
-    try bench.sync(mac, phone)
+    if isRead { try bench.sync(mac, phone) }
     try restart(bench, mac, nil)
     try bench.sync(mac, phone, mac)
     for device in [mac, phone] {
@@ -58,6 +62,25 @@ struct RowFilterChangeTests {
           "'a'|'A'|1", "'b'|'B'|0", "'p'|'P'|1",
         ]
       )
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test("What matched when it was deleted is deleted everywhere, though it had not matched before")
+  func matchedAgain() throws {
+    let (bench, mac, phone) = try pair()
+    try mac.execute("UPDATE notes SET private = 1 WHERE id = 'b'", at: 2)
+    try bench.sync(mac, phone)
+    mac.engine.stop()
+    try mac.execute(
+      "UPDATE notes SET private = 0 WHERE id = 'b'; DELETE FROM notes WHERE id = 'b'",
+      at: 3
+    )
+    try restart(bench, mac, nil)
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.rows) == ["'a'", "'p'", "'q'"], "\(device.name)")
       #expect(try bench.unclean(device) == [])
     }
   }

@@ -41,7 +41,6 @@ struct CapturedRows {
     guard let end = edits.lastIndex(where: { $0.change == .deleted || $0.change == .replaced })
     else { return nil }
     if edits[end].followsMismatching { return true }
-    if table.filter == nil { return nil }
     if edits[end].change == .replaced { return edits[end].isMismatching }
     // A key that was changed is no deletion: the row goes on.
     if edits[end].isRenaming { return nil }
