@@ -17,11 +17,12 @@ struct DeltaApplier {
   ///
   /// Triggers of the app run, so that what they keep up to date follows; but a row is what the history says: what
   /// they have changed of it is put back, also what they have done to a row before its turn came. They run then too, so
-  /// that what follows such a row does; what they change again, or do not let through, is written without them.
+  /// that what follows such a row does, if they leave it as it is to be. Otherwise it is put back without them, and so is
+  /// written what they do not let through.
   func apply(delta: StateDelta) throws(ChangesetError) {
     let touched = try changed(by: delta)
     guard touched.contains(where: \.table.hasAppTriggers),
-      try mayRunTriggers(ofTables: touched.map(\.table.name))
+      let clause = try conflictClause(ofTables: touched.map(\.table.name))
     else {
       return try connection.withoutTriggers { () throws(ChangesetError) in try write(delta) }
     }
@@ -29,16 +30,31 @@ struct DeltaApplier {
       try write(delta)
     } else {
       try check(touched)
-      try write(delta, refusals: .leaves)
+      try write(delta, refusals: .leaves, clause: clause)
     }
     var correction = try self.correction(to: delta)
-    if !correction.isEmpty, !HistoryMutant.checkedLate.isPresent {
-      try write(correction, refusals: .leaves)
-      correction = try self.correction(to: delta)
+    if !correction.isEmpty, !HistoryMutant.checkedLate.isPresent,
+      try settle(correction, to: delta, clause: clause)
+    {
+      correction = StateDelta(tables: [])
     }
     try connection.withoutTriggers { () throws(ChangesetError) in try write(correction) }
     try uncommitted.clear()
     try ConvertedValues.forget(replacedBy: delta, in: tables, connection)
+  }
+
+  /// Puts back what triggers have done while they run; false if something was left then, and nothing was done.
+  private func settle(
+    _ correction: StateDelta,
+    to delta: StateDelta,
+    clause: String
+  ) throws(ChangesetError) -> Bool {
+    try connection.execute("SAVEPOINT changesets_correction")
+    try write(correction, refusals: .leaves, clause: clause)
+    let isSettled = try self.correction(to: delta).isEmpty
+    let end = "RELEASE changesets_correction"
+    try connection.execute(isSettled ? end : "ROLLBACK TO changesets_correction; \(end)")
+    return isSettled
   }
 
   /// What is left to be changed for the rows to be what changes lead to.
@@ -59,34 +75,50 @@ struct DeltaApplier {
     }
   }
 
-  /// Whether no trigger that a change of tables may reach can end the transaction, of which nothing would be left to go on
-  /// with.
+  /// What statements have to say of conflicts for no trigger that a change of tables may reach to end the transaction, of
+  /// which nothing would be left to go on with; nil if they may end it whatever is said.
   ///
-  /// A change reaches what triggers of its table name, what refers to it, and what these reach.
-  private func mayRunTriggers(ofTables names: [String]) throws(ChangesetError) -> Bool {
+  /// A change reaches what the bodies of its table's triggers name, what refers to it, and what these reach. A rule of a table's
+  /// own counts no more where the outermost statement says something.
+  private func conflictClause(ofTables names: [String]) throws(ChangesetError) -> String? {
     let declared = try connection.rows(
-      "SELECT type, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
-    ) { (type: $0.text(0) ?? "", table: $0.text(1) ?? "", sql: $0.text(2) ?? "") }
-    let triggers = declared.filter { $0.type == "trigger" }.map { ($0.table, SQLText($0.sql)) }
-    let tables = declared.filter { $0.type == "table" || $0.type == "view" }
-      .map { (name: $0.table, text: SQLText($0.sql)) }
-    let enders = triggers.map(\.1) + tables.map(\.text)
-    guard enders.contains(where: { $0.hasWord("ROLLBACK") }) else { return true }
-    var open = names
-    var seen = Set(names.map(\.foldedName))
-    while let table = open.popLast() {
-      var reached: [String] = []
-      for (owner, text) in triggers where owner.isSameName(as: table) {
-        if text.hasWord("ROLLBACK") { return false }
-        let written = tables.filter { text.names($0.name) }
-        // A rule of a table's own may say it too: ON CONFLICT ROLLBACK.
-        if written.contains(where: { $0.text.hasWord("ROLLBACK") }) { return false }
-        reached += written.map(\.name)
-      }
-      reached += tables.filter { $0.text.hasWord("REFERENCES") && $0.text.names(table) }.map(\.name)
-      open += reached.filter { seen.insert($0.foldedName).inserted }
+      "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE sql LIKE '%rollback%'"
+    ) { (type: $0.text(0) ?? "", table: $0.text(2) ?? "", sql: SQLText($0.text(3) ?? "")) }
+    let rules = declared.filter { $0.type == "table" && $0.sql.hasWord("ROLLBACK") }
+    let clause = rules.isEmpty ? "" : " OR ABORT"
+    let enders = declared.filter { $0.type == "trigger" && $0.sql.hasWord("ROLLBACK") }.map(\.table)
+    if enders.isEmpty { return clause }
+    let reached = try reached(from: names)
+    return enders.contains { ender in reached.contains { $0.isSameName(as: ender) } } ? nil : clause
+  }
+
+  /// The tables and views that a change of tables may reach by triggers of the app's and by foreign keys, themselves included.
+  private func reached(from names: [String]) throws(ChangesetError) -> [String] {
+    let declared = try connection.rows(
+      "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
+    ) { row in
+      (
+        type: row.text(0) ?? "", name: row.text(1) ?? "", table: row.text(2) ?? "",
+        sql: SQLText(row.text(3) ?? "")
+      )
     }
-    return true
+    let tables = declared.filter { $0.type == "table" || $0.type == "view" }
+    let triggers = declared.filter { entry in
+      entry.type == "trigger" && !entry.name.foldedName.starts(with: HistoryTables.prefix.utf8)
+    }
+    var found = names
+    var place = 0
+    while place < found.count {
+      let table = found[place]
+      place += 1
+      let bodies = triggers.filter { $0.table.isSameName(as: table) }.map(\.sql)
+      let next = tables.filter { other in
+        bodies.contains { $0.bodyNames(other.name) }
+          || other.sql.hasWord("REFERENCES") && other.sql.names(table)
+      }
+      found += next.map(\.name).filter { name in !found.contains { $0.isSameName(as: name) } }
+    }
+    return found
   }
 
   /// The tables whose rows change: one that is gone may have been given a column on the way, and no row of it is left.
@@ -105,10 +137,11 @@ struct DeltaApplier {
       }
   }
 
-  /// Writes changes while no trigger is called.
+  /// Writes changes; whether triggers are called is for whoever asks.
   func write(
     _ delta: StateDelta,
-    refusals: TableWriter.Refusals? = nil
+    refusals: TableWriter.Refusals? = nil,
+    clause: String = ""
   ) throws(ChangesetError) {
     var writers: [TableWriter] = []
     let changed = try changed(by: delta)
@@ -117,7 +150,8 @@ struct DeltaApplier {
         try TableWriter(
           connection: connection,
           table: table,
-          refusals: refusals ?? self.refusals
+          refusals: refusals ?? self.refusals,
+          clause: clause
         )
       )
     }
@@ -177,6 +211,12 @@ extension SQLText {
   /// Whether a name is in the text.
   fileprivate func names(_ name: String) -> Bool {
     meaningfulTokens.contains { self.name(of: $0)?.isSameName(as: name) ?? false }
+  }
+
+  /// Whether a name is in what a trigger does.
+  fileprivate func bodyNames(_ name: String) -> Bool {
+    meaningfulTokens.drop { !isWord("BEGIN", at: $0) }
+      .contains { self.name(of: $0)?.isSameName(as: name) ?? false }
   }
 }
 

@@ -19,6 +19,8 @@ struct TableWriter {
   let connection: HistoryConnection
   let table: TrackedTable
   let refusals: Refusals
+  /// What statements say of conflicts, after a space.
+  private let clause: String
   private let parked: ParkedRows
   private let converted: ConvertedValues
   /// Whether rows were parked before: of those that are now, none is met again.
@@ -27,8 +29,10 @@ struct TableWriter {
   init(
     connection: HistoryConnection,
     table: TrackedTable,
-    refusals: Refusals = .fails
+    refusals: Refusals = .fails,
+    clause: String = ""
   ) throws(ChangesetError) {
+    self.clause = clause.isEmpty ? table.conflictClause : clause
     (self.connection, self.table, self.refusals) = (connection, table, refusals)
     parked = ParkedRows(connection: connection)
     hasParkedRows = try parked.exist()
@@ -121,7 +125,7 @@ struct TableWriter {
     let keys = change.key.values
     let list = columns.enumerated().map { "\($1.quotedName) = ?\(keys.count + $0 + 1)" }
     let sql =
-      "UPDATE\(table.conflictClause) \(name) SET \(list.joined(separator: ", ")) WHERE \(table.hasKey())"
+      "UPDATE\(clause) \(name) SET \(list.joined(separator: ", ")) WHERE \(table.hasKey())"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
     } catch {
@@ -158,7 +162,7 @@ struct TableWriter {
     let values =
       (1...(keys.count + columns.count)).map { "?\($0)" } + others.map { _ in "NULL" }
     let sql =
-      "INSERT\(table.conflictClause) INTO \(name)(\(named)) VALUES(\(values.joined(separator: ", ")))"
+      "INSERT\(clause) INTO \(name)(\(named)) VALUES(\(values.joined(separator: ", ")))"
     do throws(SQLiteError) {
       try connection.bound(sql: sql, keys + cells.map(\.new)).run()
     } catch {

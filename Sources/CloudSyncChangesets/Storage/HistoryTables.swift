@@ -84,6 +84,10 @@ enum HistoryTables {
 
   /// Takes the triggers and tables of a history away, and nothing of the app's whose name begins likewise.
   static func remove(connection: HistoryConnection) throws(ChangesetError) {
+    // Of a history that has lost the table that tells them any may be one.
+    let numbers =
+      try connection.hasTable("changesets_tables")
+      ? connection.rows("SELECT number FROM changesets_tables") { $0.integer(0) } : nil
     for type in ["trigger", "table"] {
       let names = try connection.rows(
         """
@@ -92,17 +96,20 @@ enum HistoryTables {
         """,
         .text(type)
       ) { $0.text(0) ?? "" }
-      for name in names where isOwn(name: name) {
+      for name in names where isOwn(name: name, numbers: numbers) {
         try connection.execute("DROP \(type) main.\(name.quotedName)")
       }
     }
   }
 
   /// Whether a table or a trigger is the history's: it has one of these names, or one with the number of a tracked table.
-  private static func isOwn(name: String) -> Bool {
+  private static func isOwn(name: String, numbers: [Int64]?) -> Bool {
     if own.contains(name) { return true }
     let parts = name.dropFirst(prefix.count).split(separator: "_", omittingEmptySubsequences: false)
-    return parts.count == 2 && numbered.contains(String(parts[0])) && Int64(parts[1]) != nil
+    guard parts.count == 2, numbered.contains(String(parts[0])), let number = Int64(parts[1]) else {
+      return false
+    }
+    return numbers?.contains(number) ?? true
   }
 
   private static let own: Set<String> = Set(

@@ -48,7 +48,7 @@ struct CloudRecords: TransactionPart {
     }
     var known = try row(key, in: place)
     if known.isLost {
-      // It went with a parent while its table was left out: nobody has deleted it.
+      // Rows of its table have gone with their parents while it was left out: nobody need have deleted it.
       if try transaction.isOverwritten(table: known.rowKey.table) {
         known = known.restored(to: version)
         keep(known)

@@ -282,16 +282,15 @@ struct UnseenEdits: TransactionPart {
     than mine: RecordVersion,
     isRenamed: Bool
   ) -> FieldValue? {
+    // Of a row whose record is gone others have made it anew: what was changed unseen here was taken then.
+    guard row.state.known != nil else { return nil }
     // What the cloud has changed meanwhile is taken from there, unless it was no more than converted.
     guard let known = mine.clock.time(of: column),
       theirs.time == known
-        // Of a row whose record is gone others have made it anew: what was changed unseen here was taken then.
-        || row.state.known != nil && RecordClock.isConversion(from: known, to: theirs.time)
+        || RecordClock.isConversion(from: known, to: theirs.time)
           && !tables[row.place].followsKeys(column),
       row.state.known?.differing.contains(where: { UTF8Bytes.equal($0, column) }) != true
     else { return nil }
-    // What was there before the cloud had the row is as old as what the cloud has, and gives way to it.
-    if known <= RecordClock.filling, row.state.known == nil { return nil }
     // Of that time is also what others have filled a new column with: there is nothing to compare it with.
     if known == .zero, theirs.time != known, !isRenamed, !tables[row.place].hasOtherKind(column) {
       return nil
@@ -372,6 +371,25 @@ extension LoadedRow {
 }
 
 extension RecordTable {
+  /// What a row has in columns of which nothing tells whether they were changed unseen, counters aside.
+  ///
+  /// - Parameters:
+  ///   - values: What the table has.
+  ///   - unwritten: The columns whose values are beside the table still.
+  ///   - isMeant: Which of the others count.
+  /// - Returns: The columns with their values.
+  func untoldEdits(
+    of values: [SQLiteValue],
+    besides unwritten: [String],
+    where isMeant: (String) -> Bool
+  ) -> [ColumnEdit] {
+    edits(of: values)
+      .filter { edit in
+        !rules.isCounter(edit.name) && isMeant(edit.name)
+          && !unwritten.contains { UTF8Bytes.equal($0, edit.name) }
+      }
+  }
+
   /// Whether a column's type is another one than when the cloud first got it: a migration has converted its values.
   fileprivate func hasOtherKind(_ column: String) -> Bool {
     format.fields(of: column)?.kind != captured.schema.column(named: column)?.kind

@@ -137,9 +137,15 @@ enum DetachCommand {
     guard let version = try target.naming(body: { try SyncMetadata.version(in: database) }) else {
       throw ToolError.failure("\(target.path): it is not synced; there is nothing to remove")
     }
-    // What an older version has noted is not read any more, nor what has lost a table; it is removed all the same.
+    // What an older version has noted is not read any more, nor what has lost a table.
     let metadata =
       version < SyncMetadata.currentVersion ? nil : try metadata(in: database, target: target)
+    if version < SyncMetadata.currentVersion, !arguments.has("--discard") {
+      throw ToolError.failure(
+        "\(target.path): nothing was done: an older version has set it up, and nothing tells how many edits have not reached"
+          + " the cloud; detach with that version, or with --discard"
+      )
+    }
     if let metadata, !arguments.has("--discard") {
       try checkHeldRows(metadata, in: database, target: target)
       try checkUnsentEdits(metadata, target: target)

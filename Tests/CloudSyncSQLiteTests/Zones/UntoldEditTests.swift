@@ -46,6 +46,36 @@ struct UntoldEditTests {
   }
 
   @Test(
+    "Where both have rebuilt the table, and the zone was lost, neither version gets the time when it is found",
+    arguments: [false, true]
+  )
+  func bothRebuilt(isFirst: Bool) throws {
+    let (bench, mac, phone) = try SyncHarness.pair(Self.schema, tables: ["notes"])
+    try mac.execute("INSERT INTO notes VALUES('a', 'z old', '1')")
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+    mac.engine.stop()
+    phone.engine.stop()
+    let migration = """
+      CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, body INTEGER);
+      INSERT INTO fresh SELECT * FROM notes; DROP TABLE notes; ALTER TABLE fresh RENAME TO notes;
+      """
+    try bench.cloud.deleteZone(bench.zoneID, account: AccountIdentity("owner"), reason: .deleted)
+    let edit = "UPDATE notes SET title = 'zz phone' WHERE id = 'a'"
+    let order = isFirst ? [phone, mac] : [mac, phone]
+    for device in order {
+      let sql = device.name == "phone" ? migration + edit : migration
+      try bench.restart(device, ["notes"], after: sql)
+      try bench.sync(device)
+    }
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines("SELECT title FROM notes") == ["'zz phone'"], "\(device.name)")
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
+  @Test(
     "An edit of a new column outranks the default that another version has given it",
     arguments: ["", "DEFAULT 'y'"]
   )

@@ -73,7 +73,7 @@ enum OutboxSchema {
   static func prepare(on connection: SQLiteConnection) throws(SyncEngineError) {
     let isThere = try checkedVersion(on: connection) != nil
     try sqlite { () throws(SQLiteError) in
-      if !isThere { try connection.execute(tables) }
+      if isThere { try renumber(on: connection) } else { try connection.execute(tables) }
     }
   }
 
@@ -103,8 +103,26 @@ enum OutboxSchema {
         "SELECT count(*) FROM main.sqlite_schema WHERE name = 'cloudsync_info' AND type = 'table'"
       )
       guard isThere == 1 else { return nil }
-      return try connection.integer("SELECT value FROM main.cloudsync_info WHERE key = 'version'")
+      let found = try connection.integer(
+        "SELECT value FROM main.cloudsync_info WHERE key = 'version'"
+      )
+      guard found == keylessVersion else { return found }
+      return try hasCompoundKeys(on: connection) ? found : version
     }
+  }
+
+  /// The version before, of which nothing but keys of several columns was otherwise.
+  private static let keylessVersion: Int64 = 8
+
+  private static func hasCompoundKeys(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+    try columns(of: "cloudsync_outbox", on: connection).contains("k1")
+  }
+
+  /// Gives metadata that is as this version's the number of this version.
+  private static func renumber(on connection: SQLiteConnection) throws(SQLiteError) {
+    try connection.execute(
+      "UPDATE main.cloudsync_info SET value = \(version) WHERE key = 'version' AND value <> \(version)"
+    )
   }
 
   // MARK: Width
