@@ -77,10 +77,11 @@ extension RowFiltering {
     var keys = try stored.pending.filtered().filter { isOutdated || ids.contains($0.table) }
     for id in changed.map({ tables[$0].id }) {
       keys += try stored.pending.keys(in: id).map { RowKey(table: id, key: $0) }
-      // What was deleted since the last engine is read, and stored nowhere yet.
-      keys += transaction.rows.values.filter { $0.rowKey.table == id && $0.endsMismatched != nil }
-        .map(\.order).sorted { $0.precedes($1) }.map(\.rowKey)
     }
+    // What was deleted since the last engine is read, and stored nowhere yet.
+    keys += transaction.rows.values
+      .filter { ids.contains($0.rowKey.table) && $0.endsMismatched != nil }
+      .map(\.order).sorted { $0.precedes($1) }.map(\.rowKey)
     for key in keys {
       guard let place = tables.place(ofID: key.table), var row = try row(key) else { continue }
       let mayStay = tables.mayFilterRows(of: place)

@@ -66,6 +66,36 @@ struct RowFilterChangeTests {
     }
   }
 
+  @Test("So does what went with such a row", arguments: [true, false])
+  func cascaded(isRead: Bool) throws {
+    let schema = """
+      PRAGMA foreign_keys = ON;
+      CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, private INTEGER NOT NULL DEFAULT 0);
+      CREATE TABLE tags(
+        id TEXT PRIMARY KEY NOT NULL, note TEXT REFERENCES notes(id) ON DELETE CASCADE
+      );
+      """
+    let tables = ["notes", "tags"]
+    let (bench, mac, phone) = try SyncHarness.pair(schema, tables: tables)
+    try mac.execute(
+      "INSERT INTO notes VALUES('a', 0), ('b', 1); INSERT INTO tags VALUES('t', 'b'), ('u', 'a')"
+    )
+    try bench.sync(mac, phone)
+    try bench.restart(mac, tables, RowFilterTests.options("private = 0"))
+    try bench.sync(mac)
+    mac.engine.stop()
+    try mac.execute("DELETE FROM notes WHERE id = 'b'")
+    if isRead { try bench.sync(mac, phone) }
+    try bench.restart(mac, tables, RowFilterTests.options(nil))
+    for _ in 0..<2 { try bench.sync(mac, phone) }
+
+    for device in [mac, phone] {
+      #expect(try device.lines(Self.rows) == ["'a'", "'b'"], "\(device.name)")
+      #expect(try device.lines("SELECT id FROM tags ORDER BY id") == ["'t'", "'u'"])
+      #expect(try bench.unclean(device) == [])
+    }
+  }
+
   @Test("What matched when it was deleted is deleted everywhere, though it had not matched before")
   func matchedAgain() throws {
     let (bench, mac, phone) = try pair()
