@@ -50,6 +50,26 @@ struct TombstoneTests {
       .filter { $0.recordID.name != "cloudsync_zone" }.count
   }
 
+  /// Gives a device an engine that purges after a day.
+  private func remake(
+    _ device: SyncHarness.Device,
+    handler: any OperationHandler,
+    environment: SyncEnvironment,
+    in bench: SyncHarness
+  ) throws {
+    var options = SyncEngineOptions()
+    options.tombstones = .purge(after: .seconds(86_400))
+    device.engine = try SyncEngine(
+      database: device.database,
+      tables: ["notes"],
+      zoneID: bench.zoneID,
+      operationHandler: handler,
+      options: options,
+      environment: environment
+    )
+    device.listen()
+  }
+
   @Test(
     "They are deleted from the cloud when they are old enough, and known nowhere any more",
     arguments: [DeletePolicy.deleteWins, .editWins]
@@ -118,17 +138,7 @@ struct TombstoneTests {
       bench.cloud.connect(device: "mac", account: Self.owner, zoneID: bench.zoneID)
     )
     handler.lost.withLock { $0 = true }
-    var options = SyncEngineOptions()
-    options.tombstones = .purge(after: .seconds(86_400))
-    mac.engine = try SyncEngine(
-      database: mac.database,
-      tables: ["notes"],
-      zoneID: bench.zoneID,
-      operationHandler: handler,
-      options: options,
-      environment: bench.world.environment
-    )
-    mac.listen()
+    try remake(mac, handler: handler, environment: bench.world.environment, in: bench)
     try mac.execute("UPDATE notes SET title = 'C2'")
     try mac.engine.start()
     bench.world.advance(by: .seconds(30))
@@ -162,21 +172,8 @@ struct TombstoneTests {
     let clock = SimulatedClock(in: bench.world, skew: .seconds(seconds))
     var environment = bench.world.environment
     environment.now = { clock.now }
-    var options = SyncEngineOptions()
-    options.tombstones = .purge(after: .seconds(86_400))
-    mac.engine = try SyncEngine(
-      database: mac.database,
-      tables: ["notes"],
-      zoneID: bench.zoneID,
-      operationHandler: bench.cloud.connect(
-        device: "mac",
-        account: Self.owner,
-        zoneID: bench.zoneID
-      ),
-      options: options,
-      environment: environment
-    )
-    mac.listen()
+    let handler = bench.cloud.connect(device: "mac", account: Self.owner, zoneID: bench.zoneID)
+    try remake(mac, handler: handler, environment: environment, in: bench)
     try mac.execute("UPDATE notes SET title = 'C2' WHERE id = 'c'")
     try bench.sync(mac)
     #expect(try recordCount(bench) == 1)
