@@ -13,8 +13,10 @@ struct RowFiltering: TransactionPart {
   /// Looks which of the transaction's rows stay here, and lets those go that have waited for one of them.
   func settle() throws(SQLiteError) {
     guard tables.hasFilters else { return }
-    var keys = transaction.rows.values.map(\.order).filter { tables.mayFilterRows(of: $0.place) }
-      .sorted { $0.precedes($1) }.map(\.rowKey)
+    // What has gone with a row that does not match tells so itself, where the tables' references are not known.
+    var keys = transaction.rows.values
+      .filter { tables.mayFilterRows(of: $0.place) || $0.endsMismatched == true }
+      .map(\.order).sorted { $0.precedes($1) }.map(\.rowKey)
     let hasDependents = try stored.pending.hasFilteredByRecord()
     var place = 0
     while place < keys.count {
