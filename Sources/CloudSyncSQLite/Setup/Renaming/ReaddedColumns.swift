@@ -33,8 +33,8 @@ struct ReaddedColumns {
 
   /// Those of a table that was also rebuilt, whose rows need not be what was known of them.
   ///
-  /// One that stands behind columns now that stood behind it may have come again; one that stood last before only if it is declared
-  /// otherwise. Then no row has kept a value in it, and rows that have its default had something else.
+  /// No row has kept a value in one that has come again, and rows that have its default had something else. One that stands where it
+  /// stood has nothing but its default; if it is declared as it was too, every row has lost a value at once, as hardly by edits.
   private func findBesideRebuild(in table: RecordTable) throws(SQLiteError) -> [String] {
     guard let former = registered.first(where: { $0.id == table.id }),
       let declared = former.declaration
@@ -49,9 +49,10 @@ struct ReaddedColumns {
       guard !isKey, table.defaults[place] != nil else { break }
       let hasMoved = formerPlaces[..<place].contains { $0.map { $0 > formerPlace } ?? false }
       let isOther = table.schema.column(named: column) != declared.column(named: column)
-      guard hasMoved || isOther else { break }
       let found = try rows.survey(column: place, inOrder: order)
-      guard !found.haveKept, found.haveLost, hasMoved || !found.haveOthers else { break }
+      guard !found.haveKept, found.lost > 0, hasMoved || !found.haveOthers,
+        hasMoved || isOther || found.lost > 1 && !found.haveUnchanged
+      else { break }
       names.append(column)
     }
     return names
@@ -104,8 +105,10 @@ private struct CleanRows {
   struct Survey {
     /// Whether one is what it was when it was synchronized last, with more than the default in the column.
     var haveKept = false
-    /// Whether one has the default there, and is not what it was.
-    var haveLost = false
+    /// Whether one is what it was, with the default there.
+    var haveUnchanged = false
+    /// How many have the default there, and are not what they were.
+    var lost = 0
     /// Whether one has more than the default there, and is not what it was.
     var haveOthers = false
   }
@@ -125,8 +128,8 @@ private struct CleanRows {
       let values = table.columns.indices.map { query.value(Int32($0)) }
       let isSame = table.digest(of: values, inOrder: order) == query.integer(Int32(columns.count))
       switch (table.isDefault(values[place], at: place), isSame) {
-      case (true, true): break
-      case (true, false): found.haveLost = true
+      case (true, true): found.haveUnchanged = true
+      case (true, false): found.lost += 1
       case (false, true): found.haveKept = true
       case (false, false): found.haveOthers = true
       }
