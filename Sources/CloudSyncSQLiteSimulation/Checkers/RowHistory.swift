@@ -30,15 +30,6 @@ struct RowHistory {
       + (edits.contains { $0.edit.isSeed } ? 1 : 0) > 1
   }
 
-  /// Whether a device has edited it that has not deleted it: where the record of the deletion is gone, and its token too, it
-  /// cannot know of that.
-  var isEditedBesideDeletion: Bool {
-    let deleters = Set(edits.filter(\.edit.isDeletion).map(\.device))
-    return edits.contains { device, edit in
-      !edit.isDeletion && !edit.isInsertion && !edit.isSeed && !deleters.contains(device)
-    }
-  }
-
   /// Whether it was inserted or deleted at a time that nobody knows.
   var hasUnknownLife: Bool {
     edits.contains { _, edit in

@@ -20,9 +20,11 @@ struct RowOracle {
     if history.id.table == "tags", histories.hasRenamedParent(history.id, in: schema) { return nil }
     // Who had not fetched its newest edits takes the last that it knows for what has gone.
     if histories.isVanished(history) { return nil }
-    // So does who has made it anew, or where edits win has edited it, before the record of a deletion went.
-    if removed.contains(history.id.recordName),
-      history.insertions.count > 1 || schema.deletes(of: table.name) == .editWins
+    // So does who has made it anew, or where edits win has edited it, before the record of a deletion went; and what was edited
+    // under a former key follows nobody once the record is gone that tells of the next one.
+    if isRemoved(history),
+      history.insertions.count > 1 || !history.origins.isEmpty
+        || schema.deletes(of: table.name) == .editWins
     {
       return nil
     }
@@ -56,7 +58,8 @@ struct RowOracle {
     }
     guard life.isAlive else {
       if mayComeBack(table, isShaken: isShaken) || life.mayBeAlive { return nil }
-      if removed.contains(history.id.recordName), history.isEditedBesideDeletion { return nil }
+      // Who has not heard of the deletion before its record and all tokens of that time were gone has the row still.
+      if schema.purgeAge != nil, isRemoved(history) { return nil }
       return "\(row.line) is back, and was deleted"
     }
     // One of its lives may have gone with a parent: with which edits, only the engines know.
@@ -67,6 +70,12 @@ struct RowOracle {
       }
     }
     return counterError(in: history, life: life, row: row, table: table)
+  }
+
+  /// Whether a record is gone that told of a deletion of the row, under whatever key.
+  private func isRemoved(_ history: RowHistory) -> Bool {
+    if removed.isEmpty { return false }
+    return ([history.id] + history.origins).contains { removed.contains($0.recordName) }
   }
 
   // MARK: Life

@@ -117,6 +117,19 @@ enum DetachCommand {
     return try database.query(sql).isEmpty == false
   }
 
+  /// Whether an older version may have edits that were not sent, as far as its tables are like those of this one.
+  private static func mayHaveUnsentEdits(in database: DatabaseFile) throws -> Bool {
+    for (table, condition) in [("cloudsync_outbox", "id"), ("cloudsync_pending", "is_dirty")] {
+      let columns =
+        try database.query("SELECT name FROM pragma_table_info(?)", [.string(table)])
+        .compactMap { $0.string("name") }
+      guard columns.contains(condition) else { continue }
+      let sql = "SELECT 1 FROM main.\(table) WHERE \(condition) LIMIT 1"
+      if try database.query(sql).isEmpty == false { return true }
+    }
+    return false
+  }
+
   private static func remove(from database: DatabaseFile, target: DatabaseArguments) throws {
     do throws(SyncEngineError) {
       try SyncMetadata.removeRestoringJournalMode(from: database)
@@ -140,10 +153,10 @@ enum DetachCommand {
     // What an older version has noted is not read any more, nor what has lost a table.
     let metadata =
       version < SyncMetadata.currentVersion ? nil : try metadata(in: database, target: target)
-    if version < SyncMetadata.currentVersion, !arguments.has("--discard") {
+    if metadata == nil, !arguments.has("--discard"), try mayHaveUnsentEdits(in: database) {
       throw ToolError.failure(
-        "\(target.path): nothing was done: an older version has set it up, and nothing tells how many edits have not reached"
-          + " the cloud; detach with that version, or with --discard"
+        "\(target.path): nothing was done: it has edits of an older version of this program that may not have reached the cloud;"
+          + " sync with that version first, or give them up with --discard"
       )
     }
     if let metadata, !arguments.has("--discard") {

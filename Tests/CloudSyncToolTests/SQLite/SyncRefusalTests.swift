@@ -172,6 +172,9 @@ struct SyncRefusalTests {
         bench.tool("sync", "@a.db", "--cloud", "@c", "--create", "--all", "--dry-run"),
         "a.db: its metadata has version 1"
       )
+      try bench.sql("a.db", "INSERT INTO cloudsync_outbox VALUES(1, 1, 'x', -1)", "SELECT 1")
+      expect(bench.tool("detach", "@a.db"), "give them up with --discard")
+      try bench.sql("a.db", "DELETE FROM cloudsync_outbox", "SELECT 1")
       let result = bench.tool("detach", "@a.db")
       #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
       let left = "SELECT name FROM sqlite_schema WHERE name LIKE 'cloudsync%'"
