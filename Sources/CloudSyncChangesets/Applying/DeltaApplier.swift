@@ -81,12 +81,13 @@ struct DeltaApplier {
   /// A change reaches what the bodies of its table's triggers name, what refers to it, and what these reach. A rule of a table's
   /// own counts no more where the outermost statement says something.
   private func conflictClause(ofTables names: [String]) throws(ChangesetError) -> String? {
-    let declared = try connection.rows(
-      "SELECT type, name, tbl_name, sql FROM main.sqlite_schema WHERE sql LIKE '%rollback%'"
-    ) { (type: $0.text(0) ?? "", table: $0.text(2) ?? "", sql: SQLText($0.text(3) ?? "")) }
-    let rules = declared.filter { $0.type == "table" && $0.sql.hasWord("ROLLBACK") }
-    let clause = rules.isEmpty ? "" : " OR ABORT"
-    let enders = declared.filter { $0.type == "trigger" && $0.sql.hasWord("ROLLBACK") }.map(\.table)
+    let declared =
+      try connection.rows(
+        "SELECT type, tbl_name, sql FROM main.sqlite_schema WHERE sql LIKE '%rollback%'"
+      ) { (type: $0.text(0) ?? "", table: $0.text(1) ?? "", sql: SQLText($0.text(2) ?? "")) }
+      .filter { $0.sql.hasWord("ROLLBACK") }
+    let clause = declared.contains { $0.type == "table" } ? " OR ABORT" : ""
+    let enders = declared.filter { $0.type == "trigger" }.map(\.table)
     if enders.isEmpty { return clause }
     let reached = try reached(from: names)
     return enders.contains { ender in reached.contains { $0.isSameName(as: ender) } } ? nil : clause
@@ -104,7 +105,7 @@ struct DeltaApplier {
     }
     let tables = declared.filter { $0.type == "table" || $0.type == "view" }
     let triggers = declared.filter { entry in
-      entry.type == "trigger" && !entry.name.foldedName.starts(with: HistoryTables.prefix.utf8)
+      entry.type == "trigger" && !HistoryTables.hasPrefix(name: entry.name)
     }
     var found = names
     var place = 0
@@ -210,13 +211,16 @@ extension StateDelta {
 extension SQLText {
   /// Whether a name is in the text.
   fileprivate func names(_ name: String) -> Bool {
-    meaningfulTokens.contains { self.name(of: $0)?.isSameName(as: name) ?? false }
+    contains(name, in: meaningfulTokens[...])
   }
 
   /// Whether a name is in what a trigger does.
   fileprivate func bodyNames(_ name: String) -> Bool {
-    meaningfulTokens.drop { !isWord("BEGIN", at: $0) }
-      .contains { self.name(of: $0)?.isSameName(as: name) ?? false }
+    contains(name, in: meaningfulTokens.drop { !isWord("BEGIN", at: $0) })
+  }
+
+  private func contains(_ name: String, in tokens: ArraySlice<SQLToken>) -> Bool {
+    tokens.contains { self.name(of: $0)?.isSameName(as: name) ?? false }
   }
 }
 

@@ -36,7 +36,7 @@ final class TrackedTable: Sendable {
     columns = schema.writableColumns.map(\.name)
       .filter { name in !schema.primaryKey.contains { $0.isSameName(as: name) } }
       .sortedByBytes()
-    conflictClause = SQLText(schema.sql).hasWord("CONFLICT") ? " OR ABORT" : ""
+    conflictClause = schema.hasConflictRules ? " OR ABORT" : ""
     let converting = schema.columns.filter { !schema.keepsValues(in: $0) }
     affinities = Dictionary(
       converting.map { ($0.name, $0.affinity) },
@@ -65,7 +65,7 @@ final class TrackedTable: Sendable {
   var appTriggers: [String] {
     schema.dependentSQL.filter { sql in
       guard let name = CreateStatement.triggerName(of: sql) else { return false }
-      return !name.foldedName.starts(with: HistoryTables.prefix.utf8)
+      return !HistoryTables.hasPrefix(name: name)
     }
   }
 

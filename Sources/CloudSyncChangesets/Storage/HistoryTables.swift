@@ -1,9 +1,14 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// The tables of a history, in the database that it is of.
 enum HistoryTables {
   /// What the names of all of them begin with, and those of its triggers.
   static let prefix = "changesets_"
+
+  /// Whether a name begins as theirs do, in whatever case.
+  static func hasPrefix(name: String) -> Bool { name.foldedName.starts(with: prefix.utf8) }
+
   /// The version of their form.
   static let version: Int64 = 1
 

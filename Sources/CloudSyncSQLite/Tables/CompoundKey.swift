@@ -25,8 +25,8 @@ enum CompoundKey {
       case .null: bytes += "n".utf8
       case .integer(let number): bytes += "i\(number)".utf8
       case .real(let number): bytes += "r\(number)".utf8
-      case .text(let text): bytes += "s".utf8 + escaped(text: text.utf8)
-      case .malformedText(let text): bytes += "s".utf8 + escaped(text: text)
+      case .text(let text): append(text: text.utf8, to: &bytes)
+      case .malformedText(let text): append(text: text, to: &bytes)
       case .blob(let blob): bytes += "b\(Hexadecimal.text(of: blob))".utf8
       }
       bytes.append(UInt8(ascii: ";"))
@@ -67,12 +67,13 @@ enum CompoundKey {
     }
   }
 
-  private static func escaped(text: some Sequence<UInt8>) -> [UInt8] {
-    text.flatMap { byte -> [UInt8] in
+  private static func append(text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "s"))
+    for byte in text {
       switch byte {
-      case UInt8(ascii: "~"): Array("~0".utf8)
-      case UInt8(ascii: ";"): Array("~1".utf8)
-      default: [byte]
+      case UInt8(ascii: "~"): bytes += "~0".utf8
+      case UInt8(ascii: ";"): bytes += "~1".utf8
+      default: bytes.append(byte)
       }
     }
   }

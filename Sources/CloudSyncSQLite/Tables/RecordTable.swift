@@ -106,12 +106,11 @@ final class RecordTable: Sendable {
     let keyed = searches.dropFirst().flatMap(\.columns)
     keyedColumns = schema.columns.map(\.name).filter { keyed.contains($0) }
     hasTriggersOfTheApp = !schema.triggersOfTheApp.isEmpty
-    let declaration = SQLText(schema.sql)
     sql = TableSQL(
       name: schema.name,
       columns: columns,
       key: schema.primaryKey,
-      hasConflictRules: declaration.tokens.contains { declaration.isWord("CONFLICT", at: $0) }
+      hasConflictRules: schema.hasConflictRules
     )
     let others = schema.writableColumns
       .filter { column in

@@ -92,6 +92,9 @@ package struct TableSchema: Sendable, Hashable {
     return primaryKey.filter { column(named: $0)?.isNotNull == false }
   }
 
+  /// Whether a constraint of it says what becomes of a statement that it stands against.
+  package var hasConflictRules: Bool { SQLText(sql).hasWord("CONFLICT") }
+
   package func column(named name: String) -> Column? {
     columns.first { $0.name.isSameName(as: name) }
   }

@@ -163,11 +163,9 @@ struct CarriedRows: TransactionPart {
     guard !isCaptured, former.allSatisfy({ table.places.number(of: $0) != nil }),
       table.digest(of: values, without: added) != digest, let clock = loaded.state.row?.clock
     else { return }
-    let edits = table.edits(of: values)
-      .filter { edit in
-        !table.rules.isCounter(edit.name) && clock.time(of: edit.name) != nil
-          && !loaded.unwrittenColumns.contains { UTF8Bytes.equal($0, edit.name) }
-      }
+    let edits = table.untoldEdits(of: values, besides: loaded.unwrittenColumns) {
+      clock.time(of: $0) != nil
+    }
     _ = loaded.state.reduce(.edited(.updated(edits, at: .zero)), rules: table.rules)
   }
 

@@ -121,12 +121,10 @@ private struct CleanRows {
   /// - Returns: What they have.
   /// - Throws: SQLite's reason.
   func survey(column place: Int, inOrder order: [String]) throws(SQLiteError) -> Survey {
-    let columns = table.columns.map { "t.\($0.quotedName)" }
-    let query = try select((columns + ["k.digest"]).joined(separator: ", "), where: "TRUE")
+    let query = try selectRows()
     var found = Survey()
-    while !found.haveKept, try query.step() {
-      let values = table.columns.indices.map { query.value(Int32($0)) }
-      let isSame = table.digest(of: values, inOrder: order) == query.integer(Int32(columns.count))
+    while !found.haveKept, let (values, digest) = try row(of: query) {
+      let isSame = table.digest(of: values, inOrder: order) == digest
       switch (table.isDefault(values[place], at: place), isSame) {
       case (true, true): found.haveUnchanged = true
       case (true, false): found.lost += 1
@@ -139,14 +137,25 @@ private struct CleanRows {
 
   /// Whether all of them are what they were when they were synchronized last, but for columns that are new.
   func areUnchanged(but added: [String]) throws(SQLiteError) -> Bool {
-    let columns = table.columns.map { "t.\($0.quotedName)" }
-    let query = try select((columns + ["k.digest"]).joined(separator: ", "), where: "TRUE")
-    while try query.step() {
-      let values = table.columns.indices.map { query.value(Int32($0)) }
-      let digest = query.integer(Int32(table.columns.count))
+    let query = try selectRows()
+    while let (values, digest) = try row(of: query) {
       if table.digest(of: values, without: added) != digest { return false }
     }
     return true
+  }
+
+  /// All of them, with the digests that were stored.
+  private func selectRows() throws(SQLiteError) -> SQLiteStatement {
+    let columns = table.columns.map { "t.\($0.quotedName)" }
+    return try select((columns + ["k.digest"]).joined(separator: ", "), where: "TRUE")
+  }
+
+  private func row(
+    of query: SQLiteStatement
+  ) throws(SQLiteError) -> (values: [SQLiteValue], digest: Int64)? {
+    guard try query.step() else { return nil }
+    let values = table.columns.indices.map { query.value(Int32($0)) }
+    return (values, query.integer(Int32(values.count)))
   }
 
   private func select(
