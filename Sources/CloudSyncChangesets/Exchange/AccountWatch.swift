@@ -53,40 +53,41 @@ final class AccountWatch: Sendable {
     session.start()
     let error = await withCheckedContinuation { continuation in
       // What the session tells of before this call is no answer to it, and may come until then.
-      session.tellInTurn { self.wait(continuation) }
+      session.tellInTurn { self.ask(for: continuation) }
     }
     if let error { throw error }
   }
 
-  /// Waits for what is told from now on, if what is known already is no answer.
-  private func wait(_ continuation: CheckedContinuation<ChangesetError?, Never>) {
+  /// Asks anew where something was wrong with the account, as that may have changed since.
+  private func ask(for continuation: CheckedContinuation<ChangesetError?, Never>) {
+    guard session.state.haltReason == nil, isInTrouble else { return listen(for: continuation) }
+    session.accountDidChange()
+    // An answer to a question from before may come until the session has heard of this one.
+    session.tellInTurn { self.listen(for: continuation) }
+  }
+
+  /// Waits for the answer, if what is known already is none.
+  private func listen(for continuation: CheckedContinuation<ChangesetError?, Never>) {
     if let reason = session.state.haltReason {
       return continuation.resume(returning: ChangesetError(reason.error))
     }
     calls.end(trouble: .halt)
-    let isInTrouble = isInTrouble
-    if case .asking = session.state.accountState {
-      // What was known before says nothing any more.
-      state.withLock { $0.answer = .none }
-      calls.end(trouble: .account)
+    calls.end(trouble: .account)
+    guard hasProvider || session.state.isAccountCheckOpen else {
+      return continuation.resume(returning: known)
     }
-    guard hasProvider || isInTrouble else { return continuation.resume(returning: known) }
     state.withLock { state in
       state.answer = .none
       state.waiting.append(continuation)
     }
-    guard isInTrouble else { return look() }
-    // It may have changed since.
-    calls.end(trouble: .account)
-    session.accountDidChange()
+    look()
   }
 
   /// Whether the account was not the history's when it was looked at last.
   private var isInTrouble: Bool {
     switch session.state.accountState {
-    case .asking: false
     case .away, .switched: true
-    case .ready, .noProvider: known != nil
+    case .asking, .ready, .noProvider: known != nil
     }
   }
 
@@ -95,9 +96,11 @@ final class AccountWatch: Sendable {
     if case .trouble(let error) = state.withLock({ $0.answer }) { error } else { nil }
   }
 
-  /// Looks at what the provider has told.
+  /// Looks at what the provider has told; while it is being asked, that is from before.
   private func look() {
-    switch session.state.accountState {
+    let session = session.state
+    if session.isAccountCheckOpen { return }
+    switch session.accountState {
     case .ready(let owner?):
       do throws(ChangesetError) {
         try RemoteState.claim(account: owner, in: repository)

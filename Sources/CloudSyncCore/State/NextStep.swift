@@ -53,6 +53,9 @@ extension SyncState {
     return true
   }
 
+  /// Whether the account's provider is to be asked or is being asked: what is known is from before.
+  package var isAccountCheckOpen: Bool { account.isCheckDue || account.check != nil }
+
   /// Whether a clock that was set back has pushed a deadline away.
   package func hasDistantDeadline(at now: Timestamp) -> Bool {
     contents.value.hasDistantDeadline(at: now)
