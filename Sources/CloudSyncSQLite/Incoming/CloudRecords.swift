@@ -58,6 +58,7 @@ struct CloudRecords: TransactionPart {
         return false
       }
     }
+    known = withoutHiddenDeletion(known, beside: version)
     let former = known.state
     let wasDirty = former.isDirty
     known = completed(known)
@@ -83,6 +84,21 @@ struct CloudRecords: TransactionPart {
     let isNews = former.known?.tag != tag
     if wasDirty, isNews { transaction.counts.merged += 1 }
     return isNews
+  }
+
+  /// A row whose deletion stays here as others have it, if they have made it anew since: they edit a life that was not meant,
+  /// and that would end with the deletion wherever it came.
+  private func withoutHiddenDeletion(
+    _ row: LoadedRow,
+    beside version: RecordVersion
+  ) -> LoadedRow {
+    guard row.state.filtering != nil, row.values == nil, let own = row.state.row,
+      own.clock.isDeleted, own.clock.move(of: own.clock) == nil,
+      !version.clock.isDeleted, own.deleted < version.created
+    else { return row }
+    let restored = row.restored(to: version)
+    keep(restored)
+    return restored
   }
 
   /// A row that somebody has deleted unseen, as it is beside what the cloud has; nil if that is nothing newer: the reconciliation

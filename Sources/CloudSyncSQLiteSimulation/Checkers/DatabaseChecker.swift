@@ -33,7 +33,10 @@ final class DatabaseChecker: ZoneLossChecker {
       let failures = device.history.withLock { $0.failures }
       if let failure = failures.first { return "device \(number): \(failure)" }
       guard device.engine?.isRunning == true else { return "the engine of device \(number) is off" }
-      let but = losesZones ? " AND record_name NOT IN (\(SQLiteDevice.orphans))" : ""
+      var but = losesZones ? " AND record_name NOT IN (\(SQLiteDevice.orphans))" : ""
+      if device.schema.uniqueness == .parked {
+        but += " AND record_name NOT IN (\(SQLiteDevice.parked))"
+      }
       for query in Self.noRecords.map({ $0 + but }) + Self.empty {
         let lines = device.attempt { () throws in try device.disk.file().lines(sql: query) }
         guard let lines else { return "device \(number) cannot be read: \(query)" }
@@ -49,14 +52,24 @@ extension SQLiteDevice {
   ///
   /// Who has deleted the parent deletes its children as they come. But who brings children back into a
   /// zone that was lost cannot know that, nor can those who had deleted them.
-  var orphans: [String] {
-    let names = attempt { () throws in try disk.file().rows(sql: Self.orphans) }
-    var orphans: [String] = []
-    for case .text(let name)? in (names ?? []).map(\.first) { orphans.append(name) }
-    return orphans
+  var orphans: [String] { names(by: Self.orphans) }
+
+  /// The names of the records whose rows wait beside their tables: newer ones have their unique values, or their parents wait.
+  var parked: [String] { schema.uniqueness == .parked ? names(by: Self.parked) : [] }
+
+  private func names(by query: String) -> [String] {
+    let found = attempt { () throws in try disk.file().rows(sql: query) }
+    var names: [String] = []
+    for case .text(let name)? in (found ?? []).map(\.first) { names.append(name) }
+    return names
   }
 
   fileprivate static let orphans = """
     SELECT record_name FROM cloudsync_pending WHERE waits_for IS NOT NULL
+    """
+
+  fileprivate static let parked = """
+    SELECT record_name FROM cloudsync_pending
+    WHERE NOT is_dirty AND (error_code = 2067 OR waits_for IS NOT NULL)
     """
 }

@@ -21,6 +21,22 @@ struct EndRow {
   }
 }
 
+extension EndRow {
+  /// A row as the cloud has it; nil if its record is of no row of the table.
+  init?(_ record: Record, table: SimulatedSchema.Table) {
+    guard let name = RecordName.parse(record.recordID.name), name.table == table.name,
+      case .values(let key) = name.key, let content = RecordContent(record), !content.isDeleted
+    else { return nil }
+    let values = table.columns.map { column -> (column: String, value: SQLiteValue) in
+      guard let known = content.values[column.name],
+        case .value(let value)? = ValueCodec.decode(known)
+      else { return (column.name, column.initialValue) }
+      return (column.name, value)
+    }
+    self.init(id: .canonical(table: table.name, key: key), values: values)
+  }
+}
+
 extension SQLiteDevice {
   /// The rows of a table, in the order of their keys, without those whose records have these names.
   func rows(of table: SimulatedSchema.Table, but names: Set<String>) -> [EndRow] {
@@ -55,7 +71,14 @@ final class EqualityChecker: ZoneLossChecker {
     // Whoever knows most is compared with the cloud, and the others with it.
     guard let best = devices.max(by: { $0.version.rank < $1.version.rank }) else { return nil }
     let account = RowAccount(devices: devices, end: end)
-    let orphans = losesZones ? Set(devices.flatMap(\.orphans)) : []
+    let parked = best.parked
+    for (number, device) in devices.enumerated() where device.version == best.version {
+      if let name = Set(device.parked).symmetricDifference(parked).min() {
+        return
+          "\(name) waits beside its table on device \(number) or on \(best.setup.number), not on both"
+      }
+    }
+    let orphans = Set((losesZones ? devices.flatMap(\.orphans) : []) + parked)
     for (number, device) in devices.enumerated() {
       for table in best.schema.tables(version: best.version) {
         let own = device.schema.tables(version: device.version)

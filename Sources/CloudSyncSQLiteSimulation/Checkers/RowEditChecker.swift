@@ -38,9 +38,16 @@ final class RowEditChecker: ZoneLossChecker {
     let tables = schema.tables(version: best.version)
     let hasErased = devices.contains { $0.history.withLock { $0.hasErased } }
     var rows: [RowID: EndRow] = [:]
+    let parked = Set(best.parked)
     for table in tables {
-      for row in best.rows(of: table) {
-        rows[row.id] = row
+      // What waits beside its table has in the cloud what it would have there.
+      let beside = end.records.filter { parked.contains($0.recordID.name) }
+        .compactMap { EndRow($0, table: table) }
+      for var row in best.rows(of: table) + beside {
+        row.id = schema.identity(of: row.id, values: row.values)
+        if rows.updateValue(row, forKey: row.id) != nil, schema.givesKeys(of: table.name) {
+          return "there are two of \(row.line)"
+        }
         let mayHaveFollowed = histories.hasRenamedParent(row.id, in: schema)
         guard let history = histories[row.id] else {
           // Children of two rows that became one, or of one that got another key, may get a key of their own.
@@ -71,6 +78,10 @@ final class RowEditChecker: ZoneLossChecker {
       losesZones && devices.contains { $0.history.withLock { $0.isCopy } }
     for history in histories.inOrder {
       guard let table = tables.first(where: { $0.name == history.id.table }) else { continue }
+      // Which of them had the key whose record has gone, nobody has noted.
+      if schema.givesKeys(of: table.name), !vanished.isEmpty || !removed.isEmpty {
+        continue
+      }
       if let text = oracle.error(of: history, row: rows[history.id], table: table) {
         return text + account.words(id: history.id)
       }
@@ -81,7 +92,7 @@ final class RowEditChecker: ZoneLossChecker {
   /// Whether values of a column may be of the engine's own making, or of another row.
   private static func isMade(_ column: SimulatedSchema.Column, in schema: SimulatedSchema) -> Bool {
     column.isCounter || column.parent != nil
-      || column.name == "name" && schema.uniqueness != .none
+      || column.name == "name" && schema.uniqueness != .none && schema.uniqueness != .parked
       || schema.uniqueness == .merged
       || schema.followsKeys && (column.name == "born" || column.name == "list")
   }

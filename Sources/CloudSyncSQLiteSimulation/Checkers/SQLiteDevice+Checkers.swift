@@ -6,7 +6,7 @@ extension SQLiteDevice {
   package static func makeCheckers() -> sending [any SimulationChecker]? {
     [
       DatabaseChecker(), EqualityChecker(), RowEditChecker(), FoundValueChecker(), AbsenceChecker(),
-      AnswerChecker(),
+      AnswerChecker(), LocalValueChecker(),
     ]
   }
 }

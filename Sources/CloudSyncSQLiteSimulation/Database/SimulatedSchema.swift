@@ -28,6 +28,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     /// They may have it both.
     case none
     case merged, renamed
+    /// The older one waits beside its table.
+    case parked
   }
 
   /// How texts are merged that several devices have changed; all but the first are the engine's own affair.
@@ -77,6 +79,14 @@ package struct SimulatedSchema: Sendable, Hashable {
 
     /// Its name in statements.
     var sql: String { alias ?? name }
+
+    /// Its default.
+    var initialValue: SQLiteValue {
+      if initial == "NULL" { return .null }
+      if initial.hasPrefix("'") { return .text(String(initial.dropFirst().dropLast())) }
+      if let number = Int64(initial) { return .integer(number) }
+      return Double(initial).map { .real($0) } ?? .null
+    }
   }
 
   /// A table in one version.
@@ -84,6 +94,11 @@ package struct SimulatedSchema: Sendable, Hashable {
     var name: String
     var key: [Column]
     var columns: [Column]
+    /// Those that stay on the device.
+    var locals: [Column] = []
+
+    /// All columns, as the table declares them.
+    var declared: [Column] { key + locals + columns }
 
     func column(_ name: String) -> Column? { columns.first { $0.name == name } }
 
@@ -122,6 +137,10 @@ package struct SimulatedSchema: Sendable, Hashable {
   var hasMixedDeletes = false
   /// Whether its app has triggers.
   var hasTriggers = false
+  /// Whether rows have a column that is not synchronized.
+  var hasLocals = false
+  /// Whether SQLite gives the marks their keys, in a range of each device.
+  var givesKeys = false
   /// How long the records of deleted rows stay in the cloud; for ever if there is none.
   var purgeAge: Duration?
   /// How every other device's database has its text.
@@ -173,6 +192,8 @@ package struct SimulatedSchema: Sendable, Hashable {
     }
     var encodings = SeededRandom(seed: seed).fork(82)
     if encodings.chance(1, in: 6) { encoding = encodings.pick(["UTF-16le", "UTF-16be"]) }
+    var collisions = SeededRandom(seed: seed).fork(87)
+    if uniqueness != .none, collisions.chance(1, in: 3) { uniqueness = .parked }
   }
 
   package init(action: Action) { self.action = action }
@@ -198,9 +219,12 @@ package struct SimulatedSchema: Sendable, Hashable {
       case .items: items(version: version)
       case .all: family(version: version) + items(version: version)
       }
-    guard version.hasRenamed || version.hasRetyped else { return tables }
+    guard version.hasRenamed || version.hasRetyped || hasLocals else { return tables }
     return tables.map { table in
       var table = table
+      if hasLocals, table.key.map(\.name) == ["id"], table.column("a") != nil {
+        table.locals = [Self.local]
+      }
       for place in table.columns.indices {
         let name = table.columns[place].name
         if version.hasRenamed { table.columns[place].alias = renames[table.name]?[name] }
@@ -241,6 +265,9 @@ package struct SimulatedSchema: Sendable, Hashable {
     isCounter: true
   )
 
+  private static let givenKey = "PRIMARY KEY AUTOINCREMENT"
+  private static let local = Column(name: "l", type: "TEXT")
+
   private func common(version: Version, canDrop: Bool) -> [Column] {
     canDrop && version.hasDropped ? Self.common.filter { $0.name != "b" } : Self.common
   }
@@ -274,11 +301,12 @@ package struct SimulatedSchema: Sendable, Hashable {
     guard version.hasAdditions else { return [lists, notes, tags] }
     lists.columns.append(Column(name: "c", type: addedType, initial: addedDefault))
     notes.columns.append(Column(name: "c", type: "BLOB"))
-    let marks = Table(
+    var marks = Table(
       name: "marks",
       key: [Column(name: "id", type: "INTEGER", isRequired: true)],
       columns: [child("note", of: "notes")] + Self.common
     )
+    if givesKeys { marks.key[0].constraint = Self.givenKey }
     return [lists, notes, tags, marks]
   }
 
@@ -313,12 +341,13 @@ package struct SimulatedSchema: Sendable, Hashable {
 
   /// The statements that make the tables of a version.
   func sql(version: Version) -> String {
-    tables(version: version).map { sql(table: $0) }.joined(separator: "\n")
+    let tables = tables(version: version).map { sql(table: $0) }.joined(separator: "\n")
+    return hasLocals ? tables + "\n" + LocalValue.table : tables
   }
 
   /// The statement that makes a table, if need be under another name.
   func sql(table: Table, named name: String? = nil) -> String {
-    var parts = (table.key + table.columns)
+    var parts = table.declared
       .map { column in
         var text = "\(column.sql) \(column.type)"
         if column.isRequired { text += " NOT NULL" }
@@ -329,7 +358,9 @@ package struct SimulatedSchema: Sendable, Hashable {
         }
         return text
       }
-    parts.append("PRIMARY KEY(\(table.key.map(\.name).joined(separator: ", ")))")
+    if table.key[0].constraint != Self.givenKey {
+      parts.append("PRIMARY KEY(\(table.key.map(\.name).joined(separator: ", ")))")
+    }
     if table.name == "tags", let tagRule { parts.append("CHECK(\(tagRule))") }
     let isCompound = table.key.count > 1
     return "CREATE TABLE \(name ?? table.name)(\(parts.joined(separator: ", ")))"

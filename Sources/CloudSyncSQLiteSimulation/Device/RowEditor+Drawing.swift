@@ -18,8 +18,8 @@ extension RowEditor {
     draw: (FaultPoint) -> Bool
   ) throws(SQLiteError) -> FaultPoint? {
     let number = Int(edit.name.drop { !$0.isNumber }) ?? 0
-    let row = schema.row(number: number, version: version)
-    let other = schema.row(number: number + offset, version: version)
+    let row = try self.row(number: number)
+    let other = try self.row(number: number + offset)
     let former = edits.count
     if draw(.valueMoved), try takeName(row, from: other, isSwap: isSwap) { return .valueMoved }
     if draw(.keyRespelled), row.table == "items" {
@@ -42,7 +42,11 @@ extension RowEditor {
       if edits.count > former { return .keyGiven }
     }
     switch edit.change {
-    case .set(let field): try set(field: field, of: row, to: edit.number)
+    case .set where schema.hasLocals && edit.number % 7 == 0:
+      try setLocal(of: row, number: edit.number)
+    case .set(let field):
+      try set(field: field, of: row, to: edit.number)
+      if schema.hasLocals, edit.number % 3 == 0 { try setLocal(of: row, number: edit.number) }
     case .delete: try delete(row: row)
     }
     return nil

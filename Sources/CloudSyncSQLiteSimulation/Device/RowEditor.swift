@@ -7,6 +7,8 @@ struct RowEditor {
   let schema: SimulatedSchema
   let version: SimulatedSchema.Version
   private(set) var edits: [RowEdit] = []
+  /// What an engine's triggers have done wrong.
+  var failures: [String] = []
 
   init(
     connection: SQLiteConnection,
@@ -55,9 +57,17 @@ struct RowEditor {
     in table: SimulatedSchema.Table
   ) throws(SQLiteError) {
     guard try hasParents(of: row, table: table) else { return }
-    let columns = (table.key.map(\.name) + ["born", table.sql(column)]).joined(separator: ", ")
-    let values = (row.key + [.integer(number), value]).map(\.literal).joined(separator: ", ")
+    var row = row
+    let isGiven = schema.givesKeys(of: table.name)
+    let key = isGiven ? [] : table.key.map(\.name)
+    let columns = (key + ["born", table.sql(column)]).joined(separator: ", ")
+    let values = ((isGiven ? [] : row.key) + [.integer(number), value]).map(\.literal)
+      .joined(separator: ", ")
     guard try run("INSERT INTO \(table.name)(\(columns)) VALUES(\(values))") else { return }
+    if isGiven {
+      let key = SQLiteValue.integer(try connection.integer("SELECT last_insert_rowid()"))
+      row = RowID(table: table.name, key: [key])
+    }
     guard let made = try self.values(of: row, in: table) else { return }
     try note(row, .inserted(made), former: [])
   }
@@ -173,7 +183,8 @@ struct RowEditor {
   // MARK: Notes
 
   /// Notes an edit that a migration has made, which nobody has captured.
-  mutating func noteUnseen(_ row: RowID, _ change: RowEdit.Change) {
+  mutating func noteUnseen(_ row: RowID, _ change: RowEdit.Change, former: [RowEdit.Value] = []) {
+    let row = schema.identity(of: row, values: former)
     var edit = RowEdit(row: row, time: .zero.successor, change: change)
     edit.isCaptured = false
     edits.append(edit)
@@ -207,7 +218,10 @@ struct RowEditor {
     origin: RowID? = nil,
     isCascade: Bool = false
   ) throws(SQLiteError) {
-    var edit = RowEdit(row: row, time: .zero, change: change, former: former)
+    var values = former
+    if case .inserted(let made) = change { values = made }
+    let identity = schema.identity(of: row, values: values)
+    var edit = RowEdit(row: identity, time: .zero, change: change, former: former)
     (edit.origin, edit.isCascade) = (origin, isCascade)
     if case .set(let column, let value) = change, edit.former(of: column) == value {
       return

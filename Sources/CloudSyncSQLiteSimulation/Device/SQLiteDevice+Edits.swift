@@ -140,10 +140,11 @@ extension SQLiteDevice {
         try make(edit, by: &editor, process: process)
         try editor.stamp()
       }
-      return editor.edits
+      return editor
     }
     history.withLock { history in
-      for var edit in made {
+      history.failures += made.failures
+      for var edit in made.edits {
         edit.isOfUnopenedCopy = history.isUnopened
         history.note([edit])
       }

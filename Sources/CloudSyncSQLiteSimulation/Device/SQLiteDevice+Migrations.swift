@@ -167,7 +167,7 @@ extension SQLiteDevice {
   }
 
   private func rebuilding(_ table: SimulatedSchema.Table) -> [String] {
-    let list = (table.key + table.columns).map(\.name).joined(separator: ", ")
+    let list = table.declared.map(\.name).joined(separator: ", ")
     return [
       schema.sql(table: table, named: "fresh"),
       "INSERT INTO fresh(\(list)) SELECT \(list) FROM \(table.name)",
@@ -176,7 +176,7 @@ extension SQLiteDevice {
   }
 
   private func remaking(_ table: SimulatedSchema.Table) -> [String] {
-    let list = (table.key + table.columns).map(\.name).joined(separator: ", ")
+    let list = table.declared.map(\.name).joined(separator: ", ")
     return [
       "CREATE TEMP TABLE held AS SELECT * FROM \(table.name)", "DROP TABLE \(table.name)",
       schema.sql(table: table),
@@ -201,12 +201,13 @@ extension SQLiteDevice {
         guard choice > 0, !keys.isEmpty else { return editor.edits }
         let row = RowID.canonical(table: table.name, key: keys[offset % keys.count])
         let condition = row.condition(table: table)
+        let former = try editor.values(of: row, in: table) ?? []
         if choice == 1, editor.isLeaf(row) {
           try connection.execute("DELETE FROM \(table.name) WHERE \(condition)")
-          editor.noteUnseen(row, .deleted)
+          editor.noteUnseen(row, .deleted, former: former)
         } else {
           try connection.execute("UPDATE \(table.name) SET a = \(value.literal) WHERE \(condition)")
-          editor.noteUnseen(row, .set(column: "a", value: value))
+          editor.noteUnseen(row, .set(column: "a", value: value), former: former)
         }
         return editor.edits
       }

@@ -15,7 +15,7 @@ extension SQLiteDevice {
     options.defaultTable.orphans = schema.orphans
     options.defaultTable.cascades = schema.cascades
     var marks = options.defaultTable
-    marks.hasUniqueIntegerKeys = true
+    (marks.hasUniqueIntegerKeys, marks.givesIntegerKeys) = (!schema.givesKeys, schema.givesKeys)
     var lists = options.defaultTable
     lists.merging.columns["n"] = .counter
     var items = lists
@@ -23,6 +23,7 @@ extension SQLiteDevice {
     switch schema.uniqueness {
     case .none: break
     case .merged: items.uniqueKeys = .merge
+    case .parked: items.uniqueKeys = .newest
     case .renamed:
       items.uniqueKeys = .rename { conflict in
         conflict.values.map { .string("\($0.stringValue ?? "") of \(conflict.recordName)") }
@@ -36,6 +37,11 @@ extension SQLiteDevice {
         options.tables[table.name, default: options.defaultTable].merging.columns[table.sql("b")] =
           schema.textMerge.policy
       }
+    }
+    for table in present where !table.locals.isEmpty {
+      options.tables[table.name, default: options.defaultTable].localColumns = Set(
+        table.locals.map(\.sql)
+      )
     }
     if let filter = history.withLock({ $0.filter }) {
       options.tables[filter.table, default: options.defaultTable].rowFilter = filter.kind.sql

@@ -90,7 +90,11 @@ package final class SQLiteDevice: AcquaintedDevice {
   /// Creates a device with empty tables.
   package init(_ setup: DeviceSetup) {
     self.setup = setup
-    schema = SimulatedSchema(seed: setup.commonSeed)
+    var schema = SimulatedSchema(seed: setup.commonSeed)
+    var locals = SeededRandom(seed: setup.commonSeed).fork(88)
+    schema.hasLocals = locals.chance(1, in: 4)
+    schema.givesKeys = !schema.hasTriggers && locals.chance(1, in: 3)
+    self.schema = schema
     var random = SeededRandom(seed: setup.seed)
     // The same for all of them, so that a campaign can tell what a seed costs.
     var common = SeededRandom(seed: setup.commonSeed).fork(78)
