@@ -41,7 +41,8 @@ final class GateChecker: SimulationChecker {
       }
       // What only another session was told, which stores nothing, is forgotten.
       (hosts[device].shared, hosts[device].sharedSince) = (hosts[device].until, time)
-    case .clockSet: (hosts[device].until, hosts[device].shared) = (0, 0)
+    // What a session was asked is in its file, in whose place another one comes.
+    case .clockSet, .copied: (hosts[device].until, hosts[device].shared) = (0, 0)
     case .siblingAsked(let wait): hosts[device].share(wait.clampedNanoseconds, at: time)
     case .siblingCalled(let work):
       guard time < hosts[device].shared, time > hosts[device].sharedSince else { break }
