@@ -82,8 +82,11 @@ struct PageApplier: TransactionPart {
   /// Takes what the last page of a fetch says by its being the last one.
   private func takeEnd(of page: FetchedPage) throws(SQLiteError) {
     transaction.isFetchComplete = true
-    // One that began before a restart has gone on from its last page.
-    if try transaction.isFetchingAll() { try zone.endFullFetch() }
+    // One that began before a restart has gone on from its last page. It says nothing of tables that an engine has taken up
+    // since: another one is asked for then, and follows.
+    if try transaction.isFetchingAll(), try facts.value(.fetchAll) == nil {
+      try zone.endFullFetch()
+    }
     if try page.absencesBefore == transaction.absences() {
       try transaction.cloud.takeEndOfFetch()
     } else if transaction.nextFetch == nil,
