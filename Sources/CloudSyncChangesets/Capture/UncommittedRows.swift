@@ -42,50 +42,54 @@ struct UncommittedRows {
     of table: TrackedTable,
     at time: HybridTime
   ) throws(ChangesetError) -> [RowDelta] {
-    var rows: [RowKey: RowDelta] = [:]
+    var rows: [RowDelta] = []
     try connection.failing { () throws(SQLiteError) in
       let statement = try connection.sqlite.statement(table.sql.comparison)
       let comparison = MirrorComparison(table: table, statement: statement, time: time)
-      try statement.forEachRow { for row in comparison.rows { rows[row.key] = row } }
+      try statement.forEachRow { rows += comparison.rows }
+    }
+    if rows.count > 1 {
+      rows.sort { $0.key < $1.key }
+      // A key that is spelled anew may be told of under both spellings.
+      if zip(rows, rows.dropFirst()).contains(where: { $0.key == $1.key }) {
+        rows = zip(rows, rows.dropFirst()).filter { $0.key != $1.key }.map(\.0) + rows.suffix(1)
+      }
     }
     try say(rows: &rows, of: table)
     try replaceParked(rows: &rows, of: table, at: time)
-    if rows.count == 1 { return Array(rows.values) }
-    return rows.values.sorted { $0.key < $1.key }
+    return rows
   }
 }
 
 extension UncommittedRows {
   /// Has changes say what the history says, where the table holds something else.
-  private func say(
-    rows: inout [RowKey: RowDelta],
-    of table: TrackedTable
-  ) throws(ChangesetError) {
+  private func say(rows: inout [RowDelta], of table: TrackedTable) throws(ChangesetError) {
     let converted = try ConvertedValues(connection: connection, table: table)
     guard converted.exist else { return }
-    for (key, row) in rows { rows[key] = try converted.said(change: row) }
+    rows = try rows.map { (row) throws(ChangesetError) in try converted.said(change: row) }
+      .compactMap { $0 }
   }
 
   /// Has a row that was made in the place of a parked one differ from that: at HEAD it was not missing.
   ///
   /// Where it has gone again the parked one stands, and nothing has changed.
   private func replaceParked(
-    rows: inout [RowKey: RowDelta],
+    rows: inout [RowDelta],
     of table: TrackedTable,
     at time: HybridTime
   ) throws(ChangesetError) {
     let parked = ParkedRows(connection: connection)
     guard try parked.exist() else { return }
-    for (key, row) in rows where row.kind != .update {
-      guard let away = try parked.row(key, of: table.name) else { continue }
-      guard row.kind == .insert else {
-        rows[key] = nil
-        continue
+    rows = try rows.map { (row) throws(ChangesetError) -> RowDelta? in
+      guard row.kind != .update, let away = try parked.row(row.key, of: table.name) else {
+        return row
       }
-      rows[key] = try reading("a parked row") { () throws(ByteFault) in
+      guard row.kind == .insert else { return nil }
+      return try reading("a parked row") { () throws(ByteFault) in
         try away.inverted(at: time).followed(by: row)
       }
     }
+    .compactMap { $0 }
   }
 }
 

@@ -1,3 +1,4 @@
+import CloudSyncCore
 package import CloudSyncSQLiteSupport
 
 /// The primary key of a row within its table: its values in the key's order, told apart by kind and bytes.
@@ -26,6 +27,8 @@ package struct RowKey: Sendable, Hashable, Comparable {
   }
 
   package static func < (lhs: Self, rhs: Self) -> Bool {
-    lhs.bytes.lexicographicallyPrecedes(rhs.bytes)
+    lhs.bytes.withUnsafeBytes { left in
+      rhs.bytes.withUnsafeBytes { right in UTF8Bytes.order(left, right) < 0 }
+    }
   }
 }

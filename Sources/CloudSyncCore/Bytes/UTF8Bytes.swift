@@ -98,7 +98,8 @@ package enum UTF8Bytes {
     return true
   }
 
-  private static func order(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
+  /// Orders two runs of bytes as `memcmp` does, and the shorter one first.
+  package static func order(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
     let shared = min(lhs.count, rhs.count)
     var index = 0
     while index + 8 <= shared {

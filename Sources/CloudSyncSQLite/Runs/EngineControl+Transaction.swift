@@ -135,14 +135,24 @@ extension EngineControl {
     let (tables, known, learnsKinds) = state.withLock {
       ($0.tables, $0.schemaVersion, $0.learnsKinds)
     }
-    let (version, isSame) = try sqlite { () throws(SQLiteError) -> (Int64, Bool) in
+    let (version, isSame, other) = try sqlite { () throws(SQLiteError) -> (Int64, Bool, String?) in
       let check = CaptureCheck(connection: connection)
       // It is read first: whatever changes after that is seen the next time.
       let version = try check.schemaVersion()
-      if learnsKinds { return (version, false) }
-      if version == known { return (version, true) }
+      if learnsKinds { return (version, false, nil) }
+      if version == known { return (version, true, nil) }
       let schema = context.options.synchronized(try DatabaseSchema.read(connection))
-      return (version, try check.isInPlace(tables.inOrder.map(\.captured), in: schema))
+      let captured = tables.inOrder.map(\.captured)
+      if try check.isInPlace(captured, in: schema) { return (version, true, nil) }
+      return (version, false, try check.tableOfOtherEngine(among: captured, in: schema))
+    }
+    if let other {
+      // Whichever captures its own columns again, the other one would have to do the same, and so on for ever.
+      throw SyncEngineError(
+        .schema,
+        "another engine on the database synchronizes other columns of table \(other.quotedName);"
+          + " give both the same local columns"
+      )
     }
     if isSame {
       if version != known { state.withLock { $0.schemaVersion = version } }

@@ -99,6 +99,36 @@ struct TwoEnginesTests {
     #expect(try bench.unclean(app) == [])
   }
 
+  @Test("Of two that do not agree which columns stay on the device the former one stops and says so")
+  func otherColumns() throws {
+    let bench = SyncHarness()
+    let app = try bench.device("app", Self.schema, tables: ["notes"])
+    try app.execute("INSERT INTO notes VALUES('a', 'A', 0)")
+    try bench.sync(app)
+    var options = SyncEngineOptions()
+    options.defaultTable.localColumns = ["n"]
+    let widget = try bench.engine("widget", app.database, ["notes"], options)
+    let failures = Locked<[String]>([])
+    app.engine.errors.sink { error in failures.withLock { $0.append("\(error)") } }
+    try widget.start()
+    bench.world.advance(by: .seconds(60))
+    app.engine.sendChanges()
+    bench.world.advance(by: .seconds(60))
+    #expect(failures.withLock { $0.contains { $0.contains("other columns of table \"notes\"") } })
+    #expect(!app.engine.isRunning && widget.isRunning)
+    try app.execute("UPDATE notes SET title = 'B', n = 2")
+    widget.sendChanges()
+    bench.world.advance(by: .seconds(60))
+    #expect(try bench.unclean(app) == [])
+    widget.stop()
+    // It is told the same now.
+    let next = try bench.engine("app", app.database, ["notes"], options)
+    try next.start()
+    bench.world.advance(by: .seconds(60))
+    #expect(next.isRunning)
+    #expect(try app.lines(Self.rows) == ["'a'|'B'|2"])
+  }
+
   @Test("What another engine has fetched meanwhile is fetched once more, and not for ever")
   func fetchedBeside() throws {
     let bench = SyncHarness()

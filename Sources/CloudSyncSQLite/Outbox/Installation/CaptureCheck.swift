@@ -76,6 +76,30 @@ struct CaptureCheck {
     }
   }
 
+  /// A table of which another engine captures other columns, though it is declared as it was: that one has other options.
+  ///
+  /// - Parameters:
+  ///   - tables: The tables as this engine captures them.
+  ///   - schema: What the database declares, as far as others see it.
+  /// - Returns: Its name; nil if there is none.
+  /// - Throws: SQLite's reason.
+  func tableOfOtherEngine(
+    among tables: [CapturedTable],
+    in schema: DatabaseSchema
+  ) throws(SQLiteError) -> String? {
+    let findings = try findings(of: tables.map(\.name), in: schema)
+    return tables.first { table in
+      guard schema.table(named: table.name)?.isDeclared(as: table.schema) == true else {
+        return false
+      }
+      switch findings.first(where: { $0.table.isSameName(as: table.name) })?.finding {
+      case .columnsChanged: return true
+      case .unchanged, .rebuilt, .leftOut, .new, .missing, nil: return false
+      }
+    }?
+    .name
+  }
+
   private func finding(
     of table: TableSchema,
     registered former: RegisteredTable,
