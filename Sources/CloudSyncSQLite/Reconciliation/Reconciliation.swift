@@ -117,6 +117,7 @@ struct Reconciliation: TransactionPart {
     if let place = transaction.tables.place(ofID: id) { try noteMissing(in: place) }
     try FormerColumns(connection: connection).forget(table: id)
     try FormerTypes(connection: connection).forget(table: id)
+    try AddedCounters(connection: connection).forget(table: id)
     return try facts.endReconciliation(of: id)
   }
 

@@ -80,6 +80,7 @@ struct RowReset: TransactionPart {
     )
     for fact in [
       Facts.Name.fullFetch, .fetchAll, .unreconciled, .reconciledTo, .formerColumns, .formerTypes,
+      .addedCounters,
     ] {
       try facts.set(fact, to: nil)
     }

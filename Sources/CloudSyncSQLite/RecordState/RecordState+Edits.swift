@@ -350,6 +350,12 @@ extension RecordVersion {
       return set(VersionedColumn(name: column.name, value: column.value, time: time))
     }
     for share in shares(of: column.name) { set(share) }
+    if column.former == nil, let number = CounterSum(column.value) {
+      // It was captured before the column was a counter: what it sets is what was there before anybody counted.
+      let counted = clock.shares(of: column.name).filter { $0.writer != CounterShare.found }
+      let sum = CounterSum.opposite(of: counted.map(\.sum)).adding(from: .zero, to: number)
+      return set(CounterShare(column: column.name, writer: CounterShare.found, time: time, sum: sum))
+    }
     let total = counterSum(of: column.name) ?? .zero
     // From what was no number it begins with nothing.
     let former =

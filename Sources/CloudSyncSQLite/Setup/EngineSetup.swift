@@ -347,9 +347,12 @@ struct EngineSetup {
         try FormerColumns(connection: connection).note(readded: columns, of: tables[place].id)
         try facts.requestReconciliation(ofRebuilt: tables[place].id)
       }
+      let counters = AddedCounters(connection: connection)
+      try counters.note(columns, of: tables[place])
       switch finding {
       case .unchanged, .missing: break
       case .columnsChanged(let added, let removed):
+        try counters.note(added, of: tables[place])
         // What the cloud has in a column that was dropped is fetched, so that it stays in the record.
         if !added.isEmpty || !removed.isEmpty {
           try facts.requestReconciliation(of: tables[place].id, fetchesAll: !removed.isEmpty)
@@ -357,6 +360,8 @@ struct EngineSetup {
       case .rebuilt:
         if let former = registered.first(where: { $0.id == tables[place].id }) {
           try FormerTypes(connection: connection).note(former, now: tables[place])
+          let added = tables[place].columns.filter { !former.columns.contains($0) }
+          try counters.note(added, of: tables[place])
         }
         try facts.requestReconciliation(ofRebuilt: tables[place].id)
       case .new, .leftOut:

@@ -118,6 +118,46 @@ struct RowFilterCheck {
     try connection.execute(
       "CREATE INDEX main.\(index.quotedName) ON \(name)(\(unused.quotedName)) WHERE (\(condition)\n)"
     )
+    try tryRows(of: condition, numbered: unused, on: connection)
+  }
+
+  /// Values for which functions fail that want a number, a text of some kind or a sum within limits.
+  private static let samples = [
+    "NULL", "0", "-9223372036854775808", "9223372036854775807", "1e308", "''", "'x'", "'{'", "x'ff00'",
+  ]
+
+  /// Has SQLite look at rows with odd values: where the condition fails the app could not delete such a row, nor the engine
+  /// read it, whoever has made it.
+  private func tryRows(
+    of condition: String,
+    numbered key: String,
+    on connection: SQLiteConnection
+  ) throws(SQLiteError) {
+    var number = 0
+    let text = SQLText(condition)
+    let names = text.meaningfulTokens.compactMap { text.name(of: $0) }
+    let columns = table.columns.map(\.name)
+      .filter { column in names.contains { $0.isSameName(as: column) } }
+    for column in columns {
+      for sample in Self.samples {
+        for other in ["NULL", "1", "'x'", sample] {
+          number += 1
+          let list = ([key] + columns).map(\.quotedName).joined(separator: ", ")
+          let values = ["\(number)"] + columns.map { $0 == column ? sample : other }
+          do throws(SQLiteError) {
+            try connection.execute(
+              "INSERT INTO main.\(table.name.quotedName)(\(list)) VALUES(\(values.joined(separator: ", ")))"
+            )
+          } catch {
+            throw SQLiteError(
+              code: error.code,
+              message: "it fails for a row whose \(column.quotedName) is \(sample): \(error.message);"
+                + " have it ask first, as json_valid(\(column)) does for JSON"
+            )
+          }
+        }
+      }
+    }
   }
 }
 

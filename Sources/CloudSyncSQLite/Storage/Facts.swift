@@ -62,6 +62,8 @@ struct Facts {
     case formerNames = "former_names"
     /// What types they had.
     case formerTypes = "former_types"
+    /// The counters that tables have got which are to be compared.
+    case addedCounters = "added_counters"
     /// The version of the schema when the engine was set up last: another one may take rows that were refused.
     case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.

@@ -45,7 +45,7 @@ struct CapturedEdits: TransactionPart {
     let present = captured.state.row?.clock
     let known = own.filter { move in present.map { move.ends(lifeOf: $0) } ?? false }
     if !known.isEmpty { try reduce(.renamed(known), of: key, in: place) }
-    for edit in row.edits {
+    for edit in try row.edits.map({ (edit) throws(SQLiteError) in try beside(edit, of: captured) }) {
       // Where a life ends because its row gets another key, nobody has deleted one. A former life that is still there was
       // deleted before the one that moves began.
       if let move = own.first(where: { $0.isEnd(edit) }),
@@ -76,6 +76,37 @@ struct CapturedEdits: TransactionPart {
     } else {
       try reduce(.edited(edit), of: key, in: place)
     }
+  }
+
+  /// An edit as it is beside what others have in columns that the table has just got, and whose values it does not have yet:
+  /// whoever has edited there has not seen them.
+  private func beside(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) -> RowEdit {
+    guard case .updated(var changes, let time) = edit else { return edit }
+    let table = tables[row.place]
+    let counters = try AddedCounters(connection: connection).names(of: table.id)
+    for place in changes.indices {
+      let change = changes[place]
+      if counters.contains(change.name) {
+        // Nobody has counted in the table.
+        if change.former == .null { changes[place].former = .int64(0) }
+        continue
+      }
+      guard row.unwrittenColumns.contains(where: { UTF8Bytes.equal($0, change.name) }),
+        table.rules.looksAtValues(of: change.name), let kept = row.state.row?[change.name]
+      else { continue }
+      changes[place].value = table.rules.policy.policy(for: change.name)
+        .merge(
+          ColumnConflict(
+            column: change.name,
+            ancestor: nil,
+            local: change.value,
+            localTime: time,
+            server: kept.value,
+            serverTime: kept.time
+          )
+        )
+    }
+    return .updated(changes, at: time)
   }
 
   /// Finds a row that was there before anybody looked, and has been edited: its edits do not wait for that.

@@ -330,12 +330,19 @@ struct UnseenEdits: TransactionPart {
     guard let mine = row.state.row, row.values != nil, row.state.placement == .inTable,
       !row.isDeleted, !row.isOutdated
     else { return }
+    let added = try AddedCounters(connection: connection).names(of: table.id)
     var changed: [ColumnEdit] = []
     for edit in row.columns(before: edits, in: table)
     where table.rules.isCounter(edit.name) && mine[edit.name] == nil {
       guard let sum = mine.value(of: edit.name), edit.isOfOther(sum: sum),
         !row.unwrittenColumns.contains(where: { UTF8Bytes.equal($0, edit.name) })
       else { continue }
+      if added.contains(edit.name) {
+        var outdated = row
+        outdated.needsWrite = true
+        keep(outdated)
+        continue
+      }
       changed.append(ColumnEdit(name: edit.name, value: edit.value, former: sum))
     }
     if changed.isEmpty { return }

@@ -139,6 +139,8 @@ package struct SimulatedSchema: Sendable, Hashable {
   var hasTriggers = false
   /// Whether rows have a column that is not synchronized.
   var hasLocals = false
+  /// Whether counters are among what came later.
+  var addsCounters = false
   /// Whether SQLite gives the marks their keys, in a range of each device.
   var givesKeys = false
   /// How long the records of deleted rows stay in the cloud; for ever if there is none.
@@ -272,6 +274,10 @@ package struct SimulatedSchema: Sendable, Hashable {
     canDrop && version.hasDropped ? Self.common.filter { $0.name != "b" } : Self.common
   }
 
+  private func counters(version: Version) -> [Column] {
+    addsCounters && !version.hasAdditions ? [] : [Self.counter]
+  }
+
   private func child(_ column: String, of table: String, by key: String = "id") -> Column {
     Column(
       name: column,
@@ -285,7 +291,7 @@ package struct SimulatedSchema: Sendable, Hashable {
     var lists = Table(
       name: "lists",
       key: [Self.key],
-      columns: common(version: version, canDrop: true) + [Self.counter]
+      columns: common(version: version, canDrop: true) + counters(version: version)
     )
     var notes = Table(
       name: "notes",
@@ -318,7 +324,7 @@ package struct SimulatedSchema: Sendable, Hashable {
     var items = Table(
       name: "items",
       key: [key],
-      columns: [name] + common(version: version, canDrop: true) + [Self.counter]
+      columns: [name] + common(version: version, canDrop: true) + counters(version: version)
     )
     if version.hasAdditions {
       items.columns.append(Column(name: "c", type: addedType, initial: addedDefault))

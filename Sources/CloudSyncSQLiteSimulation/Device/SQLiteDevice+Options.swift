@@ -17,7 +17,7 @@ extension SQLiteDevice {
     var marks = options.defaultTable
     (marks.hasUniqueIntegerKeys, marks.givesIntegerKeys) = (!schema.givesKeys, schema.givesKeys)
     var lists = options.defaultTable
-    lists.merging.columns["n"] = .counter
+    if !schema.addsCounters || version.hasAdditions { lists.merging.columns["n"] = .counter }
     var items = lists
     items.merging.deletes = schema.itemDeletes(onDevice: setup.number)
     switch schema.uniqueness {

@@ -35,7 +35,7 @@ struct RowFilterCheckTests {
     arguments: [
       "size > 3", "notes.title = 'x' OR list IS NULL", "short IN ('a', 'b')",
       "\"two words\" LIKE 'a%'",
-      "json_extract(title, '$.a') = 1", "made >= '2020-01-01'", "date(made) > '2020'", "1",
+      "json_valid(title) AND json_extract(title, '$.a') = 1", "made >= '2020-01-01'", "date(made) > '2020'", "1",
       "size -- the size", "[title] || `list` <> ''", "(size) = (3)", "length(title) > 2 /* long */",
     ]
   )
@@ -57,6 +57,8 @@ struct RowFilterCheckTests {
       ("unixepoch() > size", "depends on the time"),
       ("time(made, 'localtime') > ''", "depends on the time"),
       ("title = \"open\"", "there is no column \"open\""),
+      ("json_extract(title, '$.a') = 1", "it fails for a row whose \"title\" is '': malformed JSON"),
+      ("size IS NULL OR abs(size) < 5", "integer overflow"),
       ("seen = 0", "column \"seen\" stays on this device"),
       ("1) OR (1", "not one expression"), ("size = 1; DROP TABLE notes", "not one expression"),
       ("(size", "not one expression"), ("rowid = 1", "no such column: rowid"),

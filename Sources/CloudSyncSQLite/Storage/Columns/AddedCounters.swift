@@ -1,0 +1,30 @@
+import CloudSyncSQLiteSupport
+
+/// The counters that tables have got since their rows were stored, until the rows are compared: what a table has there is
+/// nobody's count, whereas others may have counted long since.
+struct AddedCounters {
+  let connection: SQLiteConnection
+
+  private var facts: Facts { Facts(connection: connection) }
+
+  /// The names of a table's counters that were added.
+  func names(of table: Int64) throws(SQLiteError) -> Set<String> {
+    Set((try facts.names(.addedCounters)["\(table)"] ?? [:]).keys)
+  }
+
+  /// Notes those of a table's new columns that are counters.
+  func note(_ columns: [String], of table: RecordTable) throws(SQLiteError) {
+    let counters = columns.filter { table.rules.isCounter($0) }
+    if counters.isEmpty { return }
+    var all = try facts.names(.addedCounters)
+    for name in counters { all["\(table.id)", default: [:]][name] = name }
+    try facts.set(.addedCounters, toNames: all)
+  }
+
+  /// Forgets those of a table whose rows were compared.
+  func forget(table: Int64) throws(SQLiteError) {
+    var all = try facts.names(.addedCounters)
+    guard all.removeValue(forKey: "\(table)") != nil else { return }
+    try facts.set(.addedCounters, toNames: all)
+  }
+}
