@@ -10,24 +10,30 @@ struct AddedCounterTests {
     return options
   }
 
+  /// A device whose table has a column that the other's lacks.
+  private func pair(
+    _ column: String,
+    options: SyncEngineOptions
+  ) throws -> (SyncHarness, mac: SyncHarness.Device, phone: SyncHarness.Device) {
+    let bench = SyncHarness()
+    let columns = "id TEXT PRIMARY KEY NOT NULL, title TEXT"
+    let mac = try bench.device(
+      "mac",
+      "CREATE TABLE notes(\(columns), \(column))",
+      tables: ["notes"],
+      options: options
+    )
+    let phone = try bench.device("phone", "CREATE TABLE notes(\(columns))", tables: ["notes"])
+    return (bench, mac, phone)
+  }
+
   @Test(
     "Who counts in a column that was just added adds to what others have counted",
     arguments: ["INTEGER", "INTEGER NOT NULL DEFAULT 0"],
     [0, 5]
   )
   func countsAtOnce(type: String, amount: Int) throws {
-    let bench = SyncHarness()
-    let mac = try bench.device(
-      "mac",
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)",
-      tables: ["notes"],
-      options: Self.options
-    )
-    let phone = try bench.device(
-      "phone",
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)",
-      tables: ["notes"]
-    )
+    let (bench, mac, phone) = try pair("n INTEGER", options: Self.options)
     try mac.execute("INSERT INTO notes(id, n) VALUES('a', 10)", at: 1)
     try bench.sync(mac, phone)
     try bench.restart(
@@ -74,18 +80,7 @@ struct AddedCounterTests {
 
   @Test("A rebuild that brings a counter takes nothing away")
   func rebuilt() throws {
-    let bench = SyncHarness()
-    let mac = try bench.device(
-      "mac",
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)",
-      tables: ["notes"],
-      options: Self.options
-    )
-    let phone = try bench.device(
-      "phone",
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)",
-      tables: ["notes"]
-    )
+    let (bench, mac, phone) = try pair("n INTEGER", options: Self.options)
     try mac.execute("INSERT INTO notes(id, n) VALUES('a', 10)", at: 1)
     try bench.sync(mac, phone)
     try bench.restart(
@@ -129,18 +124,7 @@ struct AddedCounterTests {
   func addedSet() throws {
     var options = SyncEngineOptions()
     options.defaultTable.merging.columns["tags"] = .setUnion
-    let bench = SyncHarness()
-    let mac = try bench.device(
-      "mac",
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, tags TEXT)",
-      tables: ["notes"],
-      options: options
-    )
-    let phone = try bench.device(
-      "phone",
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT)",
-      tables: ["notes"]
-    )
+    let (bench, mac, phone) = try pair("tags TEXT", options: options)
     try mac.execute(#"INSERT INTO notes(id, tags) VALUES('a', '["x","y"]')"#, at: 1)
     try bench.sync(mac, phone)
     try bench.restart(
