@@ -95,8 +95,9 @@ extension SyncEngineError {
       self.init(
         .damaged,
         path: path,
-        "the table \(error.missingOwnTable ?? "") of the sync engine is missing, so it is not known any more what"
-          + " is in the cloud; restore a copy of the file, or remove the rest of these tables with"
+        "the table \(error.missingOwnTable ?? "") of the sync engine is missing. After tearDown() or “cloudsync"
+          + " detach” make a new engine; otherwise it is not known any more what is in the cloud: restore a copy of the"
+          + " file, or remove the rest of these tables with"
           + " SyncMetadata.remove(from:) or “cloudsync detach”, and sync again: where rows differ from the cloud, its"
           + " values win then"
       )

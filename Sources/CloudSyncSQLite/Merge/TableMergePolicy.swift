@@ -25,9 +25,6 @@ public struct TableMergePolicy: Sendable {
   /// What becomes of rows that are deleted here and edited there.
   public var deletes: DeletePolicy
 
-  /// Columns that are taken from one side together.
-  var groups: [[String]] = []
-
   /// Creates a policy.
   public init(
     defaultPolicy: MergePolicy = .newest,

@@ -18,7 +18,8 @@ enum AttachCommand {
         another one than before. Everything in the cloud is fetched, rows that both have are merged column by
         column, and what the cloud lacks is uploaded. Where both have another value in a column, one of them is
         replaced: the older, or this copy's if it was never edited here. Rows that other copies have deleted are
-        deleted here too. --dry-run lists what would be replaced and deleted. Rows that this copy has deleted stay in a cloud that is not its former one.
+        deleted here too. --dry-run lists what would be replaced and deleted. What this copy has deleted, and has told its former cloud, stays
+        in another one; a deletion that was not sent yet is sent to it.
 
         If the cloud is lost, add --create for the first copy that is attached, and only for that one.
         """,
