@@ -146,7 +146,7 @@ extension EngineControl {
       if try check.isInPlace(captured, in: schema) { return (version, true, nil) }
       return (version, false, try check.tableOfOtherEngine(among: captured, in: schema))
     }
-    if let other {
+    if let other, try mayCaptureAgain(on: connection) == false {
       // Whichever captures its own columns again, the other one would have to do the same, and so on for ever.
       throw SyncEngineError(
         .schema,
@@ -165,6 +165,19 @@ extension EngineControl {
       state.learnsKinds = false
     }
     return true
+  }
+
+  /// Whether this engine captures its own columns again where another one has captured others: the one that was started last
+  /// does, and a former one a few times, as the other may have ended.
+  private func mayCaptureAgain(on connection: SQLiteConnection) throws(SyncEngineError) -> Bool {
+    let last = try sqlite { () throws(SQLiteError) in
+      try Facts(connection: connection).integer(.starts) ?? 0
+    }
+    return state.withLock { state in
+      guard let start = state.start, last > start else { return true }
+      state.takeovers += 1
+      return state.takeovers <= 3
+    }
   }
 
   /// Looks, now that nobody else can write, whether the tables are still those that were looked at before.

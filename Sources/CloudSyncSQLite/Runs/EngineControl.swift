@@ -25,6 +25,10 @@ final class EngineControl: Sendable {
     /// The tables, and the version of the schema that they were read from, or that does not differ in them.
     var tables: SyncTables
     var schemaVersion: Int64
+    /// The number of its last start among those of all engines on the database.
+    var start: Int64?
+    /// How often it has captured its columns again since, after an engine that was started later.
+    var takeovers = 0
     /// Whether they are to be read anew, though nobody has changed them.
     var learnsKinds = false
     /// How many answers have said that the cloud lacks a record, as of the last transaction.
@@ -53,7 +57,10 @@ final class EngineControl: Sendable {
   /// Makes a session and starts it.
   func begin() throws(SyncEngineError) {
     try context.database.use { (connection) throws(SyncEngineError) in
+      // Who is started now captures its own columns.
+      state.withLock { $0.start = nil }
       _ = try followSchema(on: connection)
+      try noteStart(on: connection)
     }
     let stored = try context.database.storedHistory()
     let history = HistoryKeepingHandler(context.handler, tokens: stored)
@@ -78,6 +85,19 @@ final class EngineControl: Sendable {
       throw error
     }
     run.start(fetching: operation)
+  }
+
+  /// Notes that this engine is the one that was started last.
+  private func noteStart(on connection: SQLiteConnection) throws(SyncEngineError) {
+    let number = try sqlite { () throws(SQLiteError) in
+      try connection.transaction { () throws(SQLiteError) in
+        let facts = Facts(connection: connection)
+        let number = (try facts.integer(.starts) ?? 0) + 1
+        try facts.set(.starts, to: .integer(number))
+        return number
+      }
+    }
+    state.withLock { ($0.start, $0.takeovers) = (number, 0) }
   }
 
   /// Goes on with another run, since the tables were read anew: what the old one has sent and fetched names rows by

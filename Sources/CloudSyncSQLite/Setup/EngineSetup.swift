@@ -352,7 +352,9 @@ struct EngineSetup {
       switch finding {
       case .unchanged, .missing: break
       case .columnsChanged(let added, let removed):
-        try counters.note(added, of: tables[place])
+        if let former = registered.first(where: { $0.id == tables[place].id }) {
+          try counters.note(of: tables[place], since: former)
+        }
         // What the cloud has in a column that was dropped is fetched, so that it stays in the record.
         if !added.isEmpty || !removed.isEmpty {
           try facts.requestReconciliation(of: tables[place].id, fetchesAll: !removed.isEmpty)
@@ -360,8 +362,7 @@ struct EngineSetup {
       case .rebuilt:
         if let former = registered.first(where: { $0.id == tables[place].id }) {
           try FormerTypes(connection: connection).note(former, now: tables[place])
-          let added = tables[place].columns.filter { !former.columns.contains($0) }
-          try counters.note(added, of: tables[place])
+          try counters.note(of: tables[place], since: former)
         }
         try facts.requestReconciliation(ofRebuilt: tables[place].id)
       case .new, .leftOut:

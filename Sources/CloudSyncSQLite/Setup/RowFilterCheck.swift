@@ -20,21 +20,36 @@ extension SyncEngineOptions {
   func rowFilterWarnings(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
     let present = tables.compactMap { schema.table(named: $0) }
     let filtered = present.filter { table($0.name).rowFilter != nil }
-    return present.flatMap { child in
-      filtered.filter { parent in
-        child.foreignKeys.contains { $0.table.isSameName(as: parent.name) }
-      }
-      .map { parent in
-        SchemaViolation(
-          .rowFilter,
-          table: child.name,
-          reason:
-            "Rows of \(child.name.quotedName) stay on this device while they refer to a row of"
-            + " \(parent.name.quotedName) that does not match its row filter and is not in the cloud.",
-          isWarning: true
-        )
-      }
+    let hazards = filtered.compactMap { table -> SchemaViolation? in
+      guard let condition = self.table(table.name).rowFilter,
+        let reason = RowFilterCheck(table: synchronizedTable(table), whole: table)
+          .hazard(of: condition)
+      else { return nil }
+      return SchemaViolation(
+        .rowFilter,
+        table: table.name,
+        reason:
+          "The row filter “\(condition)” of \(table.name.quotedName) fails for some rows, which can"
+          + " not be deleted then: \(reason).",
+        isWarning: true
+      )
     }
+    return hazards
+      + present.flatMap { child in
+        filtered.filter { parent in
+          child.foreignKeys.contains { $0.table.isSameName(as: parent.name) }
+        }
+        .map { parent in
+          SchemaViolation(
+            .rowFilter,
+            table: child.name,
+            reason:
+              "Rows of \(child.name.quotedName) stay on this device while they refer to a row of"
+              + " \(parent.name.quotedName) that does not match its row filter and is not in the cloud.",
+            isWarning: true
+          )
+        }
+      }
   }
 
   private func synchronizedTable(_ table: TableSchema) -> TableSchema {
@@ -54,7 +69,19 @@ struct RowFilterCheck {
     let text = SQLText(condition)
     if text.meaningfulTokens.isEmpty { return "it is empty" }
     if let reason = reason(againstTokensOf: text) { return reason }
-    do throws(SQLiteError) { try tryCondition(condition) } catch { return error.message }
+    do throws(SQLiteError) { _ = try tableOfMatches(of: condition) } catch { return error.message }
+    return nil
+  }
+
+  /// For which rows a condition fails that can be used, and what to do; nil if none was found.
+  func hazard(of condition: String) -> String? {
+    // What cannot be used at all is told otherwise.
+    guard reason(against: condition) == nil,
+      let (connection, key) = try? tableOfMatches(of: condition)
+    else { return nil }
+    do throws(SQLiteError) { try tryRows(of: condition, numbered: key, on: connection) } catch {
+      return error.message
+    }
     return nil
   }
 
@@ -99,7 +126,13 @@ struct RowFilterCheck {
   ///
   /// An index allows neither other tables nor functions whose results differ from time to time. The connection has no
   /// functions of the app's: triggers run on connections that lack them.
-  private func tryCondition(_ condition: String) throws(SQLiteError) {
+  ///
+  /// - Parameter condition: The condition.
+  /// - Returns: The connection, and the name of the table's own key.
+  /// - Throws: What SQLite has against the condition.
+  private func tableOfMatches(
+    of condition: String
+  ) throws(SQLiteError) -> (SQLiteConnection, key: String) {
     let connection = try SQLiteConnection(path: ":memory:")
     var columns: [String] = []
     for column in table.columns {
@@ -118,12 +151,13 @@ struct RowFilterCheck {
     try connection.execute(
       "CREATE INDEX main.\(index.quotedName) ON \(name)(\(unused.quotedName)) WHERE (\(condition)\n)"
     )
-    try tryRows(of: condition, numbered: unused, on: connection)
+    return (connection, unused)
   }
 
   /// Values for which functions fail that want a number, a text of some kind or a sum within limits.
   private static let samples = [
-    "NULL", "0", "-9223372036854775808", "9223372036854775807", "1e308", "''", "'x'", "'{'", "x'ff00'",
+    "NULL", "0", "-9223372036854775808", "9223372036854775807", "1e308", "''", "'x'", "'{'",
+    "x'ff00'",
   ]
 
   /// Has SQLite look at rows with odd values: where the condition fails the app could not delete such a row, nor the engine
@@ -151,7 +185,8 @@ struct RowFilterCheck {
           } catch {
             throw SQLiteError(
               code: error.code,
-              message: "it fails for a row whose \(column.quotedName) is \(sample): \(error.message);"
+              message:
+                "it fails for a row whose \(column.quotedName) is \(sample): \(error.message);"
                 + " have it ask first, as json_valid(\(column)) does for JSON"
             )
           }

@@ -64,6 +64,8 @@ struct Facts {
     case formerTypes = "former_types"
     /// The counters that tables have got which are to be compared.
     case addedCounters = "added_counters"
+    /// How many engines were started on the database: of two that want other columns the later one counts.
+    case starts
     /// The version of the schema when the engine was set up last: another one may take rows that were refused.
     case schemaVersion = "schema_version"
     /// When everything was fetched last, in milliseconds since 1970.

@@ -34,6 +34,7 @@ struct CapturedEdits: TransactionPart {
     if moves.isPassed(key, in: table), try self.row(key, in: place).state.row == nil { return }
     try find(key, in: place, before: row.edits)
     try UnseenEdits(transaction: transaction).takeCounters(of: key, in: place, before: row.edits)
+    try completeCounters(of: key, in: place, before: row.edits)
     try transaction.noteFormerKeys(of: key, in: place, before: row.edits)
     lives.begin(try self.row(key, in: place))
     var captured = try self.row(key, in: place)
@@ -45,7 +46,8 @@ struct CapturedEdits: TransactionPart {
     let present = captured.state.row?.clock
     let known = own.filter { move in present.map { move.ends(lifeOf: $0) } ?? false }
     if !known.isEmpty { try reduce(.renamed(known), of: key, in: place) }
-    for edit in try row.edits.map({ (edit) throws(SQLiteError) in try beside(edit, of: captured) }) {
+    for edit in try row.edits.map({ (edit) throws(SQLiteError) in try beside(edit, of: captured) })
+    {
       // Where a life ends because its row gets another key, nobody has deleted one. A former life that is still there was
       // deleted before the one that moves began.
       if let move = own.first(where: { $0.isEnd(edit) }),
@@ -107,6 +109,18 @@ struct CapturedEdits: TransactionPart {
         )
     }
     return .updated(changes, at: time)
+  }
+
+  /// Takes what counters held that a row's table has just got, before they were edited: nobody else need have counted.
+  private func completeCounters(
+    of key: RecordKey,
+    in place: Int,
+    before edits: [RowEdit]
+  ) throws(SQLiteError) {
+    let table = tables[place]
+    if try AddedCounters(connection: connection).names(of: table.id).isEmpty { return }
+    var row = try row(key, in: place)
+    if row.complete(in: table, before: edits) { keep(row) }
   }
 
   /// Finds a row that was there before anybody looked, and has been edited: its edits do not wait for that.

@@ -117,21 +117,24 @@ struct LoadedRow {
 
   /// Columns that the row did not know: the first device that sees them sends what the table has.
   ///
-  /// - Parameter table: Its table.
+  /// - Parameters:
+  ///   - table: Its table.
+  ///   - edits: What was captured that is to be taken yet: before that counters held what these edits tell.
   /// - Returns: Whether there are any.
   @discardableResult
-  mutating func complete(in table: RecordTable) -> Bool {
+  mutating func complete(in table: RecordTable, before edits: [RowEdit] = []) -> Bool {
     guard let version = state.row, let values, state.placement == .inTable,
       !state.isDeleted
     else { return false }
     var missing: [VersionedColumn] = []
     for (place, name) in table.columns.enumerated() where version.value(of: name) == nil {
       // What nobody has filled gives way to what somebody has, on whatever device.
-      let isFilled = !table.isDefault(values[place], at: place)
+      let value = edits.lazy.compactMap { $0.formerNumber(of: name) }.first ?? values[place]
+      let isFilled = !table.isDefault(value, at: place)
       missing.append(
         VersionedColumn(
           name: name,
-          value: table.fieldValue(values[place], at: place),
+          value: table.fieldValue(value, at: place),
           time: isFilled ? RecordClock.filling : .zero
         )
       )
@@ -287,6 +290,19 @@ extension LoadedRow {
     case .awaitsParent: true
     case .violates, .heldBy: state.placement.isOfUniqueKey
     case .deletionDeferred: false
+    }
+  }
+}
+
+extension RowEdit {
+  /// The number that a counter held before the edit; nil if the edit does not tell.
+  fileprivate func formerNumber(of counter: String) -> SQLiteValue? {
+    guard case .updated(let changes, _) = self else { return nil }
+    switch changes.first(where: { UTF8Bytes.equal($0.name, counter) })?.former {
+    case .int64(let number): return .integer(number)
+    case .double(let number): return .real(number)
+    case .null: return .null
+    default: return nil
     }
   }
 }

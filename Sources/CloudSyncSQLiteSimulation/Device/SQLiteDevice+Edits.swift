@@ -19,7 +19,10 @@ extension SQLiteDevice {
       if process.ratio(of: .migrated).hits > 0 { close() }
       pause()
       write(edits, elsewhere: false)
-      if engine == nil { migrateIfDue(process) }
+      guard engine == nil else { return }
+      // Where counters come later there is more to count by then.
+      if schema.addsCounters, !version.hasAdditions, draw(.migrated, for: process) { update() }
+      migrateIfDue(process)
     case 2..<12: write(edits, elsewhere: true)
     default:
       open()

@@ -94,7 +94,7 @@ package final class SQLiteDevice: AcquaintedDevice {
     var locals = SeededRandom(seed: setup.commonSeed).fork(88)
     schema.hasLocals = locals.chance(1, in: 4)
     schema.givesKeys = !schema.hasTriggers && locals.chance(1, in: 3)
-    schema.addsCounters = locals.chance(1, in: 2)
+    schema.addsCounters = locals.chance(3, in: 4)
     self.schema = schema
     var random = SeededRandom(seed: setup.seed)
     // The same for all of them, so that a campaign can tell what a seed costs.

@@ -35,11 +35,25 @@ struct RowFilterCheckTests {
     arguments: [
       "size > 3", "notes.title = 'x' OR list IS NULL", "short IN ('a', 'b')",
       "\"two words\" LIKE 'a%'",
-      "json_valid(title) AND json_extract(title, '$.a') = 1", "made >= '2020-01-01'", "date(made) > '2020'", "1",
+      "json_valid(title) AND json_extract(title, '$.a') = 1", "made >= '2020-01-01'",
+      "date(made) > '2020'", "1",
       "size -- the size", "[title] || `list` <> ''", "(size) = (3)", "length(title) > 2 /* long */",
     ]
   )
   func allowed(filter: String) throws { #expect(try violations(filter) == []) }
+
+  @Test(
+    "One that fails for some rows is told of",
+    arguments: [
+      ("json_extract(title, '$.a') = 1", "a row whose \"title\" is '': malformed JSON"),
+      ("size IS NULL OR abs(size) < 5", "integer overflow"),
+    ]
+  )
+  func hazard(filter: String, reason: String) throws {
+    let warnings = try violations(filter)
+    #expect(warnings.count { !$0.isWarning } == 0)
+    #expect(warnings.contains { $0.reason.contains(reason) })
+  }
 
   @Test(
     "Others are not, and the reason says why",
@@ -57,8 +71,6 @@ struct RowFilterCheckTests {
       ("unixepoch() > size", "depends on the time"),
       ("time(made, 'localtime') > ''", "depends on the time"),
       ("title = \"open\"", "there is no column \"open\""),
-      ("json_extract(title, '$.a') = 1", "it fails for a row whose \"title\" is '': malformed JSON"),
-      ("size IS NULL OR abs(size) < 5", "integer overflow"),
       ("seen = 0", "column \"seen\" stays on this device"),
       ("1) OR (1", "not one expression"), ("size = 1; DROP TABLE notes", "not one expression"),
       ("(size", "not one expression"), ("rowid = 1", "no such column: rowid"),

@@ -1,3 +1,4 @@
+import CloudSyncSQLiteSchema
 import CloudSyncSQLiteSupport
 
 /// The counters that tables have got since their rows were stored, until the rows are compared: what a table has there is
@@ -10,6 +11,22 @@ struct AddedCounters {
   /// The names of a table's counters that were added.
   func names(of table: Int64) throws(SQLiteError) -> Set<String> {
     Set((try facts.names(.addedCounters)["\(table)"] ?? [:]).keys)
+  }
+
+  /// Notes those of a table's counters that it did not have when it was registered: one that stayed on the device it had.
+  func note(
+    of table: RecordTable,
+    since former: RegisteredTable
+  ) throws(SQLiteError) {
+    // A declaration that needs what only the app's connection has makes no table here: then the registered names tell.
+    let declared = try? former.remade().schema?.writableColumns
+    let names = declared?.map(\.name) ?? former.columns
+    let renamed = try FormerColumns(connection: connection).names(of: former.id)
+      .filter { $0.key != $0.value }
+    let added = table.columns.filter { column in
+      renamed[column] == nil && !names.contains { $0.isSameName(as: column) }
+    }
+    try note(added, of: table)
   }
 
   /// Notes those of a table's new columns that are counters.
