@@ -85,7 +85,7 @@ struct CapturedEdits: TransactionPart {
   private func beside(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) -> RowEdit {
     guard case .updated(var changes, let time) = edit else { return edit }
     let table = tables[row.place]
-    let counters = try AddedCounters(connection: connection).names(of: table.id)
+    let counters = try transaction.addedCounters(of: table.id)
     for place in changes.indices {
       let change = changes[place]
       if counters.contains(change.name) {
@@ -118,7 +118,7 @@ struct CapturedEdits: TransactionPart {
     before edits: [RowEdit]
   ) throws(SQLiteError) {
     let table = tables[place]
-    if try AddedCounters(connection: connection).names(of: table.id).isEmpty { return }
+    if try transaction.addedCounters(of: table.id).isEmpty { return }
     var row = try row(key, in: place)
     if row.complete(in: table, before: edits) { keep(row) }
   }

@@ -87,6 +87,7 @@ final class SyncTransaction {
   var outboxEnd: Int64?
   /// The tables whose rows the engine has changed while they were left out, once somebody has asked.
   private var overwrittenTables: [Int64]?
+  private var addedCounters: [Int64: Set<String>] = [:]
   /// Whether rows that waited for deleted parents have done what their foreign keys say: the rest waits for nobody who comes.
   var isWaitingSettled = false
   /// Whether a write may have changed other rows: then what was read of them is read again.
@@ -315,6 +316,14 @@ final class SyncTransaction {
     let tables = if let rebuiltTables { rebuiltTables } else { try facts.rebuiltTables() }
     rebuiltTables = tables
     return tables.contains(id)
+  }
+
+  /// The counters that a table has got and that are to be compared, when the transaction first asked.
+  func addedCounters(of table: Int64) throws(SQLiteError) -> Set<String> {
+    if let known = addedCounters[table] { return known }
+    let names = try AddedCounters(connection: connection).names(of: table)
+    addedCounters[table] = names
+    return names
   }
 
   /// Whether the engine's own writes have changed rows of a table while it was left out: what the cloud has is right.

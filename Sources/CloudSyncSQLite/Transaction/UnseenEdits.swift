@@ -330,7 +330,7 @@ struct UnseenEdits: TransactionPart {
     guard let mine = row.state.row, row.values != nil, row.state.placement == .inTable,
       !row.isDeleted, !row.isOutdated
     else { return }
-    let added = try AddedCounters(connection: connection).names(of: table.id)
+    let added = try transaction.addedCounters(of: table.id)
     var changed: [ColumnEdit] = []
     for edit in row.columns(before: edits, in: table)
     where table.rules.isCounter(edit.name) && mine[edit.name] == nil {
