@@ -80,16 +80,17 @@ extension UncommittedRows {
   ) throws(ChangesetError) {
     let parked = ParkedRows(connection: connection)
     guard try parked.exist() else { return }
-    rows = try rows.map { (row) throws(ChangesetError) -> RowDelta? in
-      guard row.kind != .update, let away = try parked.row(row.key, of: table.name) else {
-        return row
+    rows =
+      try rows.map { (row) throws(ChangesetError) -> RowDelta? in
+        guard row.kind != .update, let away = try parked.row(row.key, of: table.name) else {
+          return row
+        }
+        guard row.kind == .insert else { return nil }
+        return try reading("a parked row") { () throws(ByteFault) in
+          try away.inverted(at: time).followed(by: row)
+        }
       }
-      guard row.kind == .insert else { return nil }
-      return try reading("a parked row") { () throws(ByteFault) in
-        try away.inverted(at: time).followed(by: row)
-      }
-    }
-    .compactMap { $0 }
+      .compactMap { $0 }
   }
 }
 

@@ -354,7 +354,8 @@ extension RecordVersion {
       // It was captured before the column was a counter: what it sets is what was there before anybody counted.
       let counted = clock.shares(of: column.name).filter { $0.writer != CounterShare.found }
       let sum = CounterSum.opposite(of: counted.map(\.sum)).adding(from: .zero, to: number)
-      return set(CounterShare(column: column.name, writer: CounterShare.found, time: time, sum: sum))
+      let found = CounterShare.found
+      return set(CounterShare(column: column.name, writer: found, time: time, sum: sum))
     }
     let total = counterSum(of: column.name) ?? .zero
     // From what was no number it begins with nothing.
