@@ -28,6 +28,7 @@ extension SyncEngine {
         let names = tables ?? schema.tables.map(\.name)
         return try HistoryTablesCheck(connection: connection).violations(of: names, in: schema)
           + options.violations(in: schema, tables: names)
+          + options.rowFilterHazards(in: schema, tables: names)
       }
     }
   }

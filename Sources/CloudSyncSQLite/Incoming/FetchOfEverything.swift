@@ -21,9 +21,9 @@ struct FetchOfEverything: TransactionPart {
     var present = try transaction.fullFetch()
     if present == .erases { present = .revives }
     if present?.isKept == true { return try set(mode: present) }
+    var mode = asked ?? present ?? .sweeps
     // What was asked for counts, also where somebody has asked since for no more than that everything is fetched.
-    let isMeant = present == .restores || present == .rebuilds
-    let mode = asked == .sweeps && isMeant ? present ?? .sweeps : asked ?? present ?? .sweeps
+    if mode == .sweeps, let present, present.hasPurpose { mode = present }
     if mode != .sweeps, mode != .adopts { return try set(mode: mode) }
     if try isNothingKnown() { return try set(mode: .adopts) }
     let isSure = try isZoneSure()

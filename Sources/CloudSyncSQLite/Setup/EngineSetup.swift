@@ -342,6 +342,7 @@ struct EngineSetup {
     let facts = Facts(connection: connection)
     for (name, finding) in findings {
       guard let place = tables.place(named: name) else { continue }
+      let former = registered.first { $0.id == tables[place].id }
       let columns = try readded?.find(in: tables[place], after: finding) ?? []
       if !columns.isEmpty {
         try FormerColumns(connection: connection).note(readded: columns, of: tables[place].id)
@@ -352,15 +353,13 @@ struct EngineSetup {
       switch finding {
       case .unchanged, .missing: break
       case .columnsChanged(let added, let removed):
-        if let former = registered.first(where: { $0.id == tables[place].id }) {
-          try counters.note(of: tables[place], since: former)
-        }
+        if let former { try counters.note(of: tables[place], since: former) }
         // What the cloud has in a column that was dropped is fetched, so that it stays in the record.
         if !added.isEmpty || !removed.isEmpty {
           try facts.requestReconciliation(of: tables[place].id, fetchesAll: !removed.isEmpty)
         }
       case .rebuilt:
-        if let former = registered.first(where: { $0.id == tables[place].id }) {
+        if let former {
           try FormerTypes(connection: connection).note(former, now: tables[place])
           try counters.note(of: tables[place], since: former)
         }

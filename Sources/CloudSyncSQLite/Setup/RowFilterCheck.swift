@@ -4,9 +4,8 @@ import CloudSyncSQLiteSupport
 extension SyncEngineOptions {
   /// Why the condition of a table's rows that are sent cannot be used; nil if it can, or there is none.
   func rowFilterViolation(in table: TableSchema) -> SchemaViolation? {
-    guard let condition = self.table(table.name).rowFilter,
-      let reason = RowFilterCheck(table: synchronizedTable(table), whole: table)
-        .reason(against: condition)
+    guard let (condition, check) = rowFilterCheck(of: table),
+      let reason = check.reason(against: condition)
     else { return nil }
     return SchemaViolation(
       .rowFilter,
@@ -16,40 +15,51 @@ extension SyncEngineOptions {
     )
   }
 
+  /// For which rows conditions fail: it is of use to whoever writes them, and not to an engine that starts.
+  func rowFilterHazards(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
+    tables.compactMap { schema.table(named: $0) }
+      .compactMap { table in
+        guard let (condition, check) = rowFilterCheck(of: table),
+          let reason = check.hazard(of: condition)
+        else { return nil }
+        return SchemaViolation(
+          .rowFilter,
+          table: table.name,
+          reason:
+            "The row filter “\(condition)” of \(table.name.quotedName) fails for some rows, which can"
+            + " not be deleted then: \(reason).",
+          isWarning: true
+        )
+      }
+  }
+
   /// What follows from conditions for rows of other tables.
   func rowFilterWarnings(in schema: DatabaseSchema, tables: [String]) -> [SchemaViolation] {
     let present = tables.compactMap { schema.table(named: $0) }
     let filtered = present.filter { table($0.name).rowFilter != nil }
-    let hazards = filtered.compactMap { table -> SchemaViolation? in
-      guard let condition = self.table(table.name).rowFilter,
-        let reason = RowFilterCheck(table: synchronizedTable(table), whole: table)
-          .hazard(of: condition)
-      else { return nil }
-      return SchemaViolation(
-        .rowFilter,
-        table: table.name,
-        reason:
-          "The row filter “\(condition)” of \(table.name.quotedName) fails for some rows, which can"
-          + " not be deleted then: \(reason).",
-        isWarning: true
-      )
-    }
-    return hazards
-      + present.flatMap { child in
-        filtered.filter { parent in
-          child.foreignKeys.contains { $0.table.isSameName(as: parent.name) }
-        }
-        .map { parent in
-          SchemaViolation(
-            .rowFilter,
-            table: child.name,
-            reason:
-              "Rows of \(child.name.quotedName) stay on this device while they refer to a row of"
-              + " \(parent.name.quotedName) that does not match its row filter and is not in the cloud.",
-            isWarning: true
-          )
-        }
+    return present.flatMap { child in
+      filtered.filter { parent in
+        child.foreignKeys.contains { $0.table.isSameName(as: parent.name) }
       }
+      .map { parent in
+        SchemaViolation(
+          .rowFilter,
+          table: child.name,
+          reason:
+            "Rows of \(child.name.quotedName) stay on this device while they refer to a row of"
+            + " \(parent.name.quotedName) that does not match its row filter and is not in the cloud.",
+          isWarning: true
+        )
+      }
+    }
+  }
+
+  /// The condition of a table's rows that are sent, and what checks it; nil if there is none.
+  private func rowFilterCheck(
+    of table: TableSchema
+  ) -> (condition: String, check: RowFilterCheck)? {
+    self.table(table.name).rowFilter
+      .map { ($0, RowFilterCheck(table: synchronizedTable(table), whole: table)) }
   }
 
   private func synchronizedTable(_ table: TableSchema) -> TableSchema {

@@ -19,6 +19,9 @@ enum FullFetch: Int64, Sendable {
 
   /// Whether it stays what it is when the fetch begins again: the zone that it has shown is known by then.
   var isKept: Bool { self == .uploads || self == .revives }
+
+  /// Whether an app has asked for it, for more than to hear what the cloud has.
+  var hasPurpose: Bool { self == .restores || self == .rebuilds }
 }
 
 extension FullFetch {

@@ -46,8 +46,7 @@ struct CapturedEdits: TransactionPart {
     let present = captured.state.row?.clock
     let known = own.filter { move in present.map { move.ends(lifeOf: $0) } ?? false }
     if !known.isEmpty { try reduce(.renamed(known), of: key, in: place) }
-    for edit in try row.edits.map({ (edit) throws(SQLiteError) in try beside(edit, of: captured) })
-    {
+    for edit in try beside(row.edits, of: captured) {
       // Where a life ends because its row gets another key, nobody has deleted one. A former life that is still there was
       // deleted before the one that moves began.
       if let move = own.first(where: { $0.isEnd(edit) }),
@@ -80,12 +79,17 @@ struct CapturedEdits: TransactionPart {
     }
   }
 
-  /// An edit as it is beside what others have in columns that the table has just got, and whose values it does not have yet:
+  /// Edits as they are beside what others have in columns that the table has just got, and whose values it does not have yet:
   /// whoever has edited there has not seen them.
-  private func beside(_ edit: RowEdit, of row: LoadedRow) throws(SQLiteError) -> RowEdit {
+  private func beside(_ edits: [RowEdit], of row: LoadedRow) throws(SQLiteError) -> [RowEdit] {
+    let counters = try transaction.addedCounters(of: tables[row.place].id)
+    if counters.isEmpty, row.unwrittenColumns.isEmpty { return edits }
+    return edits.map { beside($0, of: row, counters: counters) }
+  }
+
+  private func beside(_ edit: RowEdit, of row: LoadedRow, counters: Set<String>) -> RowEdit {
     guard case .updated(var changes, let time) = edit else { return edit }
     let table = tables[row.place]
-    let counters = try transaction.addedCounters(of: table.id)
     for place in changes.indices {
       let change = changes[place]
       if counters.contains(change.name) {

@@ -407,7 +407,8 @@ extension RecordTable {
     schema.foreignKeys.contains { $0.onUpdate == .cascade && $0.columns.contains(column) }
   }
 
-  fileprivate var hasCounters: Bool { columns.contains { rules.isCounter($0) } }
+  /// Whether one of its columns is a counter.
+  var hasCounters: Bool { columns.contains { rules.isCounter($0) } }
 }
 
 extension ColumnEdit {

@@ -27,13 +27,19 @@ extension EndRow {
     guard let name = RecordName.parse(record.recordID.name), name.table == table.name,
       case .values(let key) = name.key, let content = RecordContent(record), !content.isDeleted
     else { return nil }
-    let values = table.columns.map { column -> (column: String, value: SQLiteValue) in
-      guard let known = content.values[column.name],
-        case .value(let value)? = ValueCodec.decode(known)
-      else { return (column.name, column.initialValue) }
-      return (column.name, value)
+    let values = table.columns.map { column in
+      (column: column.name, value: column.value(in: content) ?? column.initialValue)
     }
     self.init(id: .canonical(table: table.name, key: key), values: values)
+  }
+}
+
+extension SimulatedSchema.Column {
+  /// Its value as the cloud has it, its default if nobody has ever set it; nil for what is no value.
+  fileprivate func value(in content: RecordContent) -> SQLiteValue? {
+    guard let known = content.values[name] else { return initialValue }
+    guard case .value(let value)? = ValueCodec.decode(known) else { return nil }
+    return value
   }
 }
 
@@ -144,23 +150,13 @@ final class EqualityChecker: ZoneLossChecker {
         return (found.row.id, "\(record.recordID.name) in the cloud is no row")
       }
       for column in found.table.columns {
-        let value = found.row[column.name]?.literal
-        guard value != literal(column: column, version: version) else { continue }
-        return (
-          found.row.id,
-          "\(found.row.line) has \(column.name) in the cloud \(literal(column: column, version: version))"
-        )
+        let inCloud = column.value(in: version)?.literal ?? "no value"
+        guard found.row[column.name]?.literal != inCloud else { continue }
+        return (found.row.id, "\(found.row.line) has \(column.name) in the cloud \(inCloud)")
       }
     }
     let names = Set(records.map(\.recordID.name))
     return rows.first { !names.contains($0.name) }
       .map { ($0.row.id, "the cloud has no \($0.row.line)") }
-  }
-
-  /// The value of a column as the cloud has it; its default if nobody has ever set it.
-  private static func literal(column: SimulatedSchema.Column, version: RecordContent) -> String {
-    guard let known = version.values[column.name] else { return column.initial }
-    guard case .value(let value)? = ValueCodec.decode(known) else { return "no value" }
-    return value.literal
   }
 }

@@ -10,6 +10,17 @@ struct AddedCounterTests {
     return options
   }
 
+  private static let schema =
+    "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)"
+
+  /// Makes the table anew, with a counter that the copy leaves out.
+  private static let rebuild = """
+    CREATE TABLE fresh(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER NOT NULL DEFAULT 0);
+    INSERT INTO fresh(id, title) SELECT id, title FROM notes;
+    DROP TABLE notes;
+    ALTER TABLE fresh RENAME TO notes;
+    """
+
   /// A device whose table has a column that the other's lacks.
   private func pair(
     _ column: String,
@@ -53,7 +64,7 @@ struct AddedCounterTests {
   @Test("One that is dropped and added again takes nothing away", arguments: [0, 5])
   func addedAgain(amount: Int) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)",
+      Self.schema,
       tables: ["notes"],
       options: Self.options
     )
@@ -83,18 +94,7 @@ struct AddedCounterTests {
     let (bench, mac, phone) = try pair("n INTEGER", options: Self.options)
     try mac.execute("INSERT INTO notes(id, n) VALUES('a', 10)", at: 1)
     try bench.sync(mac, phone)
-    try bench.restart(
-      phone,
-      ["notes"],
-      Self.options,
-      after: """
-        CREATE TABLE fresh(
-          id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER NOT NULL DEFAULT 0);
-        INSERT INTO fresh(id, title) SELECT id, title FROM notes;
-        DROP TABLE notes;
-        ALTER TABLE fresh RENAME TO notes;
-        """
-    )
+    try bench.restart(phone, ["notes"], Self.options, after: Self.rebuild)
     try bench.sync(phone, mac)
     try mac.execute("UPDATE notes SET n = n + 1", at: 2)
     try bench.sync(mac, phone)
@@ -127,7 +127,7 @@ struct AddedCounterTests {
   @Test("One that a version drops and a rebuild of a later one brings takes nothing away")
   func droppedBefore() throws {
     let (bench, mac, phone) = try SyncHarness.pair(
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)",
+      Self.schema,
       tables: ["notes"],
       options: Self.options
     )
@@ -138,18 +138,7 @@ struct AddedCounterTests {
     let drop = "PRAGMA legacy_alter_table = ON; ALTER TABLE notes DROP COLUMN n"
     try bench.restart(phone, ["notes"], after: drop)
     try bench.sync(phone, mac)
-    try bench.restart(
-      phone,
-      ["notes"],
-      Self.options,
-      after: """
-        CREATE TABLE fresh(
-          id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER NOT NULL DEFAULT 0);
-        INSERT INTO fresh(id, title) SELECT id, title FROM notes;
-        DROP TABLE notes;
-        ALTER TABLE fresh RENAME TO notes;
-        """
-    )
+    try bench.restart(phone, ["notes"], Self.options, after: Self.rebuild)
     try bench.sync(phone, mac)
     try bench.sync(phone, mac)
     #expect(try mac.lines("SELECT n FROM notes ORDER BY id") == ["11", "21"])
@@ -159,7 +148,7 @@ struct AddedCounterTests {
   @Test("A column that becomes a counter keeps an unsent edit from before", arguments: [2, 4])
   func becomesCounter(time: Int64) throws {
     let (bench, mac, phone) = try SyncHarness.pair(
-      "CREATE TABLE notes(id TEXT PRIMARY KEY NOT NULL, title TEXT, n INTEGER)",
+      Self.schema,
       tables: ["notes"]
     )
     try mac.execute("INSERT INTO notes(id, n) VALUES('a', 10)", at: 1)

@@ -18,6 +18,7 @@ struct AddedCounters {
     of table: RecordTable,
     since former: RegisteredTable
   ) throws(SQLiteError) {
+    guard table.hasCounters else { return }
     // A declaration that needs what only the app's connection has makes no table here: then the registered names tell.
     let declared = try? former.remade().schema?.writableColumns
     let names = declared?.map(\.name) ?? former.columns
@@ -40,8 +41,6 @@ struct AddedCounters {
 
   /// Forgets those of a table whose rows were compared.
   func forget(table: Int64) throws(SQLiteError) {
-    var all = try facts.names(.addedCounters)
-    guard all.removeValue(forKey: "\(table)") != nil else { return }
-    try facts.set(.addedCounters, toNames: all)
+    try facts.forget(.addedCounters, of: "\(table)")
   }
 }

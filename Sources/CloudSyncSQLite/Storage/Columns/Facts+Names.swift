@@ -21,6 +21,13 @@ extension Facts {
     }
   }
 
+  /// Forgets what is kept of one of the things.
+  func forget(_ name: Name, of thing: String) throws(SQLiteError) {
+    var all = try names(name)
+    guard all.removeValue(forKey: thing) != nil else { return }
+    try set(name, toNames: all)
+  }
+
   /// Keeps names; nothing is kept if there are none.
   func set(_ name: Name, toNames names: [String: [String: String]]) throws(SQLiteError) {
     if names.isEmpty { return try set(name, to: nil) }

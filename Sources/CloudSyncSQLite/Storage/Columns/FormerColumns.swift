@@ -29,8 +29,6 @@ struct FormerColumns {
 
   /// Forgets the names of a table whose rows were compared.
   func forget(table: Int64) throws(SQLiteError) {
-    var all = try facts.names(.formerColumns)
-    guard all.removeValue(forKey: "\(table)") != nil else { return }
-    try facts.set(.formerColumns, toNames: all)
+    try facts.forget(.formerColumns, of: "\(table)")
   }
 }

@@ -44,8 +44,6 @@ struct FormerTypes {
 
   /// Forgets the types of a table whose rows were compared.
   func forget(table: Int64) throws(SQLiteError) {
-    var all = try facts.names(.formerTypes)
-    guard all.removeValue(forKey: "\(table)") != nil else { return }
-    try facts.set(.formerTypes, toNames: all)
+    try facts.forget(.formerTypes, of: "\(table)")
   }
 }
