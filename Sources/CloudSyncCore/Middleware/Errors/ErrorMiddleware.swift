@@ -58,6 +58,12 @@ public struct ErrorMiddleware: Middleware {
       return judge(whole: error, flight: flight, context: context)
     }
     switch found {
+    case .retryTransient
+    where error.code == .operationCancelled && context.state.modify.repeated > 0
+      && flight.mode == .modify:
+      // Nothing is known of the request whose response was lost: it goes on being sent as it was.
+      let wait = error.wait(disposition: .resendUnchanged)
+      return .retry(attempt, Retry(error: error, wait: wait, isLost: true))
     case .retryTransient where flight.mode == .modify:
       // Each of its records is charged; out of their budgets the culprit is searched for.
       let isSpent = context.state.requestedEntries.contains {

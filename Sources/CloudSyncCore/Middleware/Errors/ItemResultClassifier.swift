@@ -240,7 +240,7 @@ struct ItemResultClassifier {
     let conflict = Conflict(
       client: edit,
       server: server,
-      ancestor: entry.base ?? entry.ancestor ?? error.ancestorRecord
+      ancestor: entry.ancestor(of: edit, inCloud: server) ?? error.ancestorRecord
     )
     let resolver = resolver
     guard

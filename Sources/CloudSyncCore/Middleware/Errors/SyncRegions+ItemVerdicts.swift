@@ -55,11 +55,9 @@ extension SyncRegions {
       settleAlreadyThere(entry: entry, record: record)
       return nil
     case .resolved(let record, let server):
-      entry.base = server
-      return conflicted(entry: entry, record: record, at: now)
+      return conflicted(entry: entry, record: record, over: server, at: now)
     case .recreate(let record):
-      entry.base = nil
-      return conflicted(entry: entry, record: record, at: now)
+      return conflicted(entry: entry, record: record, over: nil, at: now)
     case .lookUp:
       entry.endProbing()
       entry.conflicts += 1
@@ -70,7 +68,7 @@ extension SyncRegions {
     case .stay: return entry
     case .again(let error, let isCounted):
       // What could not be looked up is sent again with the others: it must not hold them up.
-      entry.needsLookup = false
+      if entry.needsLookup { entry.needsLookup = false } else { entry.noteFailure(error) }
       if isCounted { entry.failures += 1 }
       if error.mayPass {
         // A probe has one attempt: it must not hold up the others.
@@ -102,10 +100,11 @@ extension SyncRegions {
   private mutating func conflicted(
     entry: PendingChange,
     record: Record,
+    over server: Record?,
     at now: Timestamp
   ) -> PendingChange? {
     var entry = entry
-    entry.resolve(to: record)
+    entry.resolve(to: record, over: server)
     if entry.conflicts <= configuration.conflictBudget { return entry }
     park(entry, error: Self.conflictBudgetSpent, at: now)
     return nil

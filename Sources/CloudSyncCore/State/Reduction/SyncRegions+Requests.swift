@@ -68,8 +68,12 @@ extension SyncRegions {
   /// Sends again after a pause; the same request if its response was lost.
   mutating func reduceRetry(attempt: Attempt, retry: Retry, at now: Timestamp) -> Bool {
     guard let flight = endRequest(attempt: attempt) else { return false }
-    if retry.isLost, flight.mode == .modify {
-      loseResponse(over: flight, error: retry.error, at: now)
+    if flight.mode == .modify {
+      if retry.isLost {
+        loseResponse(over: flight, error: retry.error, at: now)
+      } else {
+        for place in 0..<flight.count { modify.batch[place].noteFailure(retry.error) }
+      }
     }
     cold.value.lastError = retry.error
     closeGate(for: retry.wait, at: now)

@@ -77,7 +77,8 @@ extension SyncRegions {
     rememberLocalTag(
       recordID: entry.recordID,
       replacing: entry.edit?.changeTag,
-      by: record.changeTag
+      by: record.changeTag,
+      isResolved: entry.hasHistory && !entry.resolutions.isEmpty
     )
     settle(entry, as: entry.ending(saved: record))
   }
@@ -85,7 +86,12 @@ extension SyncRegions {
   /// Settles a change that the cloud has already.
   mutating func settleAlreadyThere(entry: PendingChange, record: Record) {
     // Another device's edit may lie between: later edits of this one must not pass over it.
-    rememberLocalTag(recordID: entry.recordID, replacing: record.changeTag, by: record.changeTag)
+    rememberLocalTag(
+      recordID: entry.recordID,
+      replacing: record.changeTag,
+      by: record.changeTag,
+      isResolved: false
+    )
     settle(entry, as: entry.ending(as: .alreadyInCloud(record)))
   }
 

@@ -12,14 +12,14 @@ package enum Doubt: Sendable {
 
 /// What befell a change that did not go through at once, or did not go alone.
 struct ChangeHistory: Sendable {
-  var base: Record?
+  var resolutions: [Resolution] = []
   var furtherSources: [UInt64] = []
   var conflicts = 0
   var failures = 0
   var trials = Trials()
 
   var isEmpty: Bool {
-    base == nil && furtherSources.isEmpty && conflicts == 0 && failures == 0 && trials.isEmpty
+    resolutions.isEmpty && furtherSources.isEmpty && conflicts == 0 && failures == 0 && trials.isEmpty
   }
 }
 
@@ -29,6 +29,10 @@ struct Trials: Sendable {
   var doubt = Doubt.none
   /// Whether the cloud may have a part of it: it was in doubt before it was merged with something else.
   var wasInDoubt = false
+  /// Whether it was sent and failed in a way that does not say that the cloud has nothing of it.
+  var isOpen = false
+  /// What the cloud may have of it: what was sent before it was merged with something else, the last first.
+  var sent: [SentEdit] = []
   /// How often in a row it was parked for an error that may pass, and tried again by itself.
   var probes = 0
   /// The error for which it was parked then.
@@ -40,7 +44,8 @@ struct Trials: Sendable {
 
   var isEmpty: Bool {
     guard case .none = doubt else { return false }
-    return !wasInDoubt && probes == 0 && probedFor == nil && refusedAt == 0 && reporter == 0
+    if wasInDoubt || isOpen || !sent.isEmpty { return false }
+    return probes == 0 && probedFor == nil && refusedAt == 0 && reporter == 0
   }
 }
 
@@ -48,10 +53,10 @@ extension PendingChange {
   /// Whether something has befallen it.
   package var hasHistory: Bool { history != nil }
 
-  /// The server's record that it was last merged with: what the next merge begins with.
-  package var base: Record? {
-    get { history?.value.base }
-    set { change { $0.base = newValue } }
+  /// The conflicts that it went through, the last ones, oldest first.
+  var resolutions: [Resolution] {
+    get { history?.value.resolutions ?? [] }
+    set { change { $0.resolutions = newValue } }
   }
   /// The numbers of the other operations whose edits were merged into it.
   package var furtherSources: [UInt64] {
@@ -116,8 +121,42 @@ extension PendingChange {
     }
   }
 
+  /// What the cloud may have of it, the last first.
+  var sentEdits: [SentEdit] { history?.value.trials.sent ?? [] }
+
+  /// Notes that it was sent, and failed with an error.
+  mutating func noteFailure(_ error: SyncError) {
+    switch error.code {
+    case .serverResponseLost, .timedOut: if !isInDoubt { doubt = .unanswered }
+    case .networkFailure, .operationCancelled, .invalidResponse:
+      if history?.value.trials.isOpen != true { change { $0.trials.isOpen = true } }
+    default: break
+    }
+  }
+
+  /// Remembers what was sent, before something else is merged with it.
+  mutating func rememberSent() {
+    guard hasHistory, let edit, let trials = history?.value.trials else { return }
+    guard trials.isOpen || isInDoubt else { return }
+    let sent = SentEdit(edit: edit, isLost: isInDoubt)
+    change {
+      $0.trials.isOpen = false
+      $0.trials.sent = Array(([sent] + $0.trials.sent).prefix(SentEdit.most))
+    }
+  }
+
+  /// Forgets what was sent: the cloud has told what it has of the record.
+  mutating func forgetSent() {
+    guard let trials = history?.value.trials, trials.isOpen || !trials.sent.isEmpty else { return }
+    change {
+      $0.trials.isOpen = false
+      $0.trials.sent = []
+    }
+  }
+
   /// Forgets that it was sent: the cloud that may have it is gone.
   mutating func forgetDoubt() {
+    forgetSent()
     if !mayBeSaved { return }
     change {
       $0.trials.doubt = .none
@@ -170,6 +209,8 @@ extension Trials: CodedStruct {
   init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     doubt = try coder.field("doubt") { $0.doubt }
     wasInDoubt = try coder.field("wasInDoubt") { $0.wasInDoubt }
+    isOpen = try coder.field("isOpen") { $0.isOpen }
+    sent = try coder.field("sent") { $0.sent }
     probes = try coder.amount("probes") { $0.probes }
     probedFor = try coder.field("probedFor") { $0.probedFor }
     refusedAt = try coder.field("refusedAt") { $0.refusedAt }

@@ -13,6 +13,9 @@ package final class LocalTag: Sendable {
   package let tag: String?
   /// The next operation's number when it was saved: earlier ones cannot know the tag.
   package let savedBefore: UInt64
+  /// Whether what replaced the first tag was decided in a conflict: what an edit made of that tag holds may not have
+  /// the others' part of it.
+  package let isResolved: Bool
 
   /// How many replaced tags of one record are remembered besides the first.
   private static let longest = 32
@@ -22,7 +25,8 @@ package final class LocalTag: Sendable {
     replacing first: String?,
     _ further: [String] = [],
     by tag: String?,
-    savedBefore: UInt64
+    savedBefore: UInt64,
+    isResolved: Bool = false
   ) {
     self.recordID = recordID
     hash = recordID.stableHash
@@ -30,12 +34,17 @@ package final class LocalTag: Sendable {
     self.further = further
     self.tag = tag
     self.savedBefore = savedBefore
+    self.isResolved = isResolved
   }
 
   /// Whether an edit made from a tag is no conflict with the record's present version.
-  package func replaces(_ old: String?) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - old: The edit's tag.
+  ///   - isMeasured: Whether the edit says what it was made of: where a conflict was decided, it is measured from that.
+  package func replaces(_ old: String?, byEditWithAncestor isMeasured: Bool) -> Bool {
     guard tag != nil else { return false }
-    if UTF8Bytes.equal(first, old) { return true }
+    if UTF8Bytes.equal(first, old) { return !(isResolved && isMeasured) }
     guard let old else { return false }
     return further.contains { UTF8Bytes.equal($0, old) }
   }
@@ -45,7 +54,14 @@ package final class LocalTag: Sendable {
     var further = further
     if let present = self.tag { further.append(present) }
     if further.count > Self.longest { further.removeFirst() }
-    return LocalTag(recordID, replacing: first, further, by: tag, savedBefore: savedBefore)
+    return LocalTag(
+      recordID,
+      replacing: first,
+      further,
+      by: tag,
+      savedBefore: savedBefore,
+      isResolved: isResolved
+    )
   }
 }
 
@@ -57,6 +73,7 @@ extension LocalTag {
       $0.field("further", further)
       $0.field("tag", tag)
       $0.field("savedBefore", savedBefore)
+      $0.field("isResolved", isResolved)
     }
   }
 
@@ -69,7 +86,15 @@ extension LocalTag {
     let further: [String] = try reader.field("further")
     let tag: String? = try reader.field("tag")
     let savedBefore: UInt64 = try reader.field("savedBefore")
+    let isResolved: Bool = try reader.field("isResolved")
     try reader.endObject()
-    return LocalTag(recordID, replacing: first, further, by: tag, savedBefore: savedBefore)
+    return LocalTag(
+      recordID,
+      replacing: first,
+      further,
+      by: tag,
+      savedBefore: savedBefore,
+      isResolved: isResolved
+    )
   }
 }

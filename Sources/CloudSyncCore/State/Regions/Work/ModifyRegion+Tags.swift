@@ -18,17 +18,21 @@ extension ModifyRegion {
   ///   - old: The tag that the edit was made from, nil for a new record.
   ///   - new: The tag of the save.
   ///   - next: The number of the operation that comes next.
+  ///   - isResolved: Whether what was saved was decided in a conflict.
   mutating func rememberTag(
     of recordID: RecordID,
     replacing old: String?,
     by new: String,
-    before next: UInt64
+    before next: UInt64,
+    isResolved: Bool
   ) {
     // A record without a tag was new: nothing that is known of it leads to this save.
-    if old != nil, let present = localTags[recordID], UTF8Bytes.equal(present.tag, old) {
+    if !isResolved, old != nil, let present = localTags[recordID], UTF8Bytes.equal(present.tag, old) {
       localTags.append(present.advanced(to: new, savedBefore: next))
     } else {
-      localTags.append(LocalTag(recordID, replacing: old, by: new, savedBefore: next))
+      localTags.append(
+        LocalTag(recordID, replacing: old, by: new, savedBefore: next, isResolved: isResolved)
+      )
     }
   }
 
@@ -68,8 +72,10 @@ extension ModifyRegion {
       record.replaceChangeTag(by: nil)
       // This session has made the record anew, and knows more of it than the ancestor.
       if own != nil { ancestor = nil }
-      if let own, own.replaces(nil) { record.replaceChangeTag(by: own.tag) }
-    } else if let own, own.replaces(record.storage.changeTag) {
+      if let own, own.replaces(nil, byEditWithAncestor: ancestor != nil) { record.replaceChangeTag(by: own.tag) }
+    } else if let own,
+      own.replaces(record.storage.changeTag, byEditWithAncestor: ancestor != nil)
+    {
       record.replaceChangeTag(by: own.tag)
     }
     var change = PendingChange(

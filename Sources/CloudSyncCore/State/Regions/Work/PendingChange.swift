@@ -54,8 +54,11 @@ package struct PendingChange: Sendable {
     switch (intent, later.intent) {
     case (.save(let earlier), .save(let record)):
       if !UTF8Bytes.equal(earlier.changeTag, record.changeTag) { isMixed = true }
+      rememberSent()
       adoptAncestor(of: later, editing: record, after: earlier)
-      let merged = earlier.merging(later: record)
+      var merged = earlier.merging(later: record)
+      // Where the server's record cannot be looked up, the save is to be refused.
+      if isMixed, let last = resolutions.last { merged.replaceChangeTag(by: last.refusedTag) }
       intent = .save(merged)
       byteCount = sent(merged).byteCount
     case (.save, .delete):
@@ -97,8 +100,10 @@ package struct PendingChange: Sendable {
         after: earlier
       )
     }
-    guard hasHistory, let base else { return }
-    self.base = MergedAncestor.of(base, adopting: later.ancestor, editing: edit, after: earlier)
+    guard hasHistory, !resolutions.isEmpty else { return }
+    // Whether it was made of what the conflict was resolved to is looked at when the next one is.
+    if later.ancestor != nil { isMixed = true }
+    resolutions[resolutions.count - 1].see(edit, madeOf: later.ancestor)
   }
 
   package mutating func add(_ number: UInt64) {
@@ -119,9 +124,21 @@ package struct PendingChange: Sendable {
   }
 
   /// Takes the record that a conflict was resolved to.
-  mutating func resolve(to record: Record) {
+  ///
+  /// - Parameters:
+  ///   - record: The edit that is sent next.
+  ///   - server: The server's record that it is made of; nil if there is none.
+  mutating func resolve(to record: Record, over server: Record?) {
     endProbing()
     endDoubt()
+    forgetSent()
+    if let server {
+      resolutions = resolutions.suffix(Resolution.most - 1) + [
+        Resolution(server: server, resolved: record, refusedTag: edit?.changeTag)
+      ]
+    } else if hasHistory {
+      resolutions = []
+    }
     // A conflict that had to be looked up has been counted.
     if !needsLookup { conflicts += 1 }
     isMixed = false
@@ -168,7 +185,7 @@ extension PendingChange {
     isMixed = false
     needsLookup = false
     guard hasHistory else { return }
-    base = nil
+    resolutions = []
     conflicts = 0
     forgetDoubt()
   }
@@ -180,7 +197,7 @@ extension PendingChange: CodedValue {
       $0.field("save", edit)
       if case .delete(let recordID) = intent { $0.field("delete", recordID) }
       $0.field("ancestor", ancestor)
-      $0.field("base", base)
+      $0.field("resolutions", resolutions)
       $0.field("byteCount", byteCount)
       $0.field("source", source)
       $0.field("furtherSources", furtherSources)
@@ -204,7 +221,7 @@ extension PendingChange: CodedValue {
     }
     ancestor = try reader.field("ancestor")
     var history = ChangeHistory()
-    history.base = try reader.field("base")
+    history.resolutions = try reader.field("resolutions")
     byteCount = try reader.amount("byteCount")
     source = try reader.field("source")
     history.furtherSources = try reader.field("furtherSources")
