@@ -41,9 +41,19 @@ extension AsyncOperationHandler {
 }
 
 /// Makes an operation handler of an asynchronous one.
+///
+/// Several sessions may share it. As their attempts may have equal names, one that is no longer waited for is cancelled
+/// only if no other of its name is running.
 public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: OperationHandler {
   private let handler: Handler
-  private let running = Locked<(attempt: Attempt, task: Task<Void, Never>)?>(nil)
+  private let running = Locked(Running())
+
+  private struct Running: Sendable {
+    var tasks: [UInt64: (attempt: Attempt, task: Task<Void, Never>)] = [:]
+    /// Calls that ended before their tasks were noted.
+    var ended: Set<UInt64> = []
+    var next: UInt64 = 0
+  }
 
   /// Creates the adapter.
   public init(_ handler: Handler) { self.handler = handler }
@@ -58,14 +68,24 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
     completion: @escaping @Sendable (Result<Value, SyncError>) -> Void,
     body: @escaping @Sendable () async throws(SyncError) -> Value
   ) {
+    let number = running.withLock { running in
+      running.next += 1
+      return running.next
+    }
+    let running = running
     let task = Task {
       let result: Result<Value, SyncError>
       do throws(SyncError) { result = .success(try await body()) } catch {
         result = .failure(error)
       }
+      running.withLock { running in
+        if running.tasks.removeValue(forKey: number) == nil { running.ended.insert(number) }
+      }
       completion(result)
     }
-    running.withLock { $0 = (context.attempt, task) }
+    running.withLock { running in
+      if running.ended.remove(number) == nil { running.tasks[number] = (context.attempt, task) }
+    }
   }
 
   /// Creates the zone.
@@ -118,7 +138,9 @@ public final class AsyncHandlerAdapter<Handler: AsyncOperationHandler>: Operatio
 
   /// Cancels the task of a call.
   public func cancel(_ attempt: Attempt) {
-    let task = running.withLock { $0?.attempt == attempt ? $0?.task : nil }
-    task?.cancel()
+    let tasks = running.withLock { running in
+      running.tasks.values.filter { $0.attempt == attempt }.map(\.task)
+    }
+    if tasks.count == 1 { tasks[0].cancel() }
   }
 }

@@ -39,7 +39,8 @@ public struct AccountStatusMiddleware: Middleware {
     let reduced = next(event)
     if case .accountCheckStarted = reduced {
       if context.didChange { context.askAccount(provider) }
-    } else if context.state.isAccountCheckDue, context.isLastEvent {
+    } else if context.state.isAccountCheckDue, context.isLastEvent, !context.isCheckWanted {
+      // One that a middleware drops is wanted again when something else happens: at once would be for ever.
       context.dispatch(.accountCheckStarted)
     }
     return reduced

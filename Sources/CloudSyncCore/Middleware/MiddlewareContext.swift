@@ -20,6 +20,10 @@ public final class MiddlewareContext {
   @exclusivity(unchecked) var depth = 0
   /// What the state wants next, once somebody has asked since it last changed.
   @exclusivity(unchecked) private var knownNextStep: NextStep?
+  /// The name of the fetch that the event is, before any middleware has changed it.
+  @exclusivity(unchecked) private var calledFetch: OperationID?
+  /// Whether the event is that the account is asked about, before any middleware has changed it.
+  @exclusivity(unchecked) private(set) var isCheckWanted = false
   /// What was reduced.
   @exclusivity(unchecked) var reducedEvent = SyncEvent.noop
   @exclusivity(unchecked) var effects: [Effect] = []
@@ -37,9 +41,14 @@ public final class MiddlewareContext {
   func prepare(_ event: SyncEvent, origin: EventRecord.Origin, cause: UInt64?) {
     self.origin = origin
     self.cause = cause
+    request = nil
+    calledFetch = nil
+    isCheckWanted = false
     switch event {
     case .startWork(let request), .retryWork(let request): self.request = request
-    default: request = nil
+    case .doWork(.fetch(let operation)): calledFetch = operation.id
+    case .accountCheckStarted: isCheckWanted = true
+    default: break
     }
     isReduced = false
     didChange = false
@@ -63,11 +72,15 @@ public final class MiddlewareContext {
     reducedEvent = event
   }
 
-  /// Whether a middleware has dropped this very request on the way to the reduction.
+  /// Whether a middleware has dropped this very request on the way to the reduction, or put something else in its place.
   ///
   /// It is made again when something else happens: at once would be for ever.
   func hasDropped(wanted: SyncRequest) -> Bool {
-    guard !didChange, let request else { return false }
+    guard let request else { return false }
+    switch reducedEvent {
+    case .startWork where didChange, .retryWork where didChange: return false
+    default: break
+    }
     return request.mode == wanted.mode && request.isLookup == wanted.isLookup
   }
 
@@ -91,9 +104,18 @@ public final class MiddlewareContext {
   ///
   /// A modification, ``SyncEvent/doWork(_:)``, is submitted instead, as by a call of the session: it
   /// gets a name of its own, and its turn comes after the modifications that were called before. If
-  /// it breaks a rule it ends as failed, with the code ``SyncError/Code/invalidArguments``.
+  /// it breaks a rule it ends as failed, with the code ``SyncError/Code/invalidArguments``. A fetch keeps a name that
+  /// the session has given; another one would be somebody else's next.
   public func dispatch(_ event: SyncEvent) {
-    if case .doWork(.modify(let operation)) = event { return ask(.submit(operation)) }
+    var event = event
+    switch event {
+    case .doWork(.modify(let operation)): return ask(.submit(operation))
+    case .doWork(.fetch(var operation))
+    where operation.id != calledFetch && operation.id.number >= state.nextOperation:
+      operation.id = .unassigned
+      event = .doWork(.fetch(operation))
+    default: break
+    }
     ask(.dispatch(event))
     pendingEvents += 1
   }

@@ -29,6 +29,10 @@ final class Engine {
   @exclusivity(unchecked) var journal: (@Sendable (Data) -> Void)?
   /// When the timer is set to fire.
   @exclusivity(unchecked) var armed: Timestamp?
+  /// What the timer was set for last that was due already, and how often in a row.
+  @exclusivity(unchecked) private var overdue: (time: Timestamp, count: Int) = (.distantPast, 0)
+  private static let mostOverdue = 16
+  private static let longestOverdue: Int64 = 1_000_000_000
   /// Whether the timer that is set waits for nothing.
   @exclusivity(unchecked) private var firesAtOnce = false
   /// The event that caused the timer to be set.
@@ -44,6 +48,8 @@ final class Engine {
   @exclusivity(unchecked) var mayDrop = false
   /// Whether nobody has the session any more: nothing is taken from then on.
   @exclusivity(unchecked) var hasEnded = false
+  /// Up to where deliveries were to be noted that a middleware has dropped; 0 if it has not.
+  private var droppedDelivery: UInt64 = 0
   /// The number of the provider's present check.
   var accountCheck: UInt64 = 0
 
@@ -73,7 +79,7 @@ final class Engine {
   func drain() {
     while true {
       let isBusy = journal == nil && context.state.hasWorkQueued
-      let first = context.state.notifications.first
+      let first = max(context.state.notifications.first, droppedDelivery)
       let delivered = inbox.moveInputs(into: &taking, first: first, isBusy: isBusy)
       if taking.isEmpty, delivered == nil { return }
       if let delivered { process(delivered: delivered) }
@@ -113,6 +119,8 @@ final class Engine {
   func process(delivered number: UInt64) {
     context.now = now()
     run(.delivered(upTo: number), origin: .report)
+    // One that a middleware drops is told with the next: at once would be for ever.
+    if context.state.notifications.first < number { droppedDelivery = number }
     serveWaiters()
   }
 
@@ -294,11 +302,21 @@ final class Engine {
       }
       if armed <= time { return }
     }
-    let delay = max(0, context.now.distance(to: time))
-    armed = time
+    let pause = overduePause(of: time)
+    let delay = max(pause, context.now.distance(to: time))
+    armed = pause > 0 ? context.now.advanced(byNanoseconds: pause) : time
     armedBy = sequence
     firesAtOnce = delay == 0
     outputs.timer.schedule(after: delay)
+  }
+
+  /// How long at least the timer is set for: for something that stays due however often the state is woken, a while.
+  ///
+  /// So it is where a middleware drops what follows from it: at once would be for ever.
+  private func overduePause(of time: Timestamp) -> Int64 {
+    guard context.now.distance(to: time) <= 0 else { return 0 }
+    if overdue.time == time { overdue.count += 1 } else { overdue = (time, 1) }
+    return overdue.count > Self.mostOverdue ? Self.longestOverdue : 0
   }
 
   /// Sets the timer once more, so that it fires by a time.

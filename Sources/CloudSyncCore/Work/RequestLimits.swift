@@ -10,6 +10,9 @@ public struct RequestLimits: Sendable {
     self.items = max(1, items)
     self.bytes = max(1, bytes)
   }
+
+  /// The limits, so that one item fits: a request of nothing would be made for ever.
+  var holdingOne: RequestLimits { RequestLimits(items: items, bytes: bytes) }
 }
 
 extension RequestLimits: CodedStruct {

@@ -42,7 +42,7 @@ final class RingRecording: SessionObserver {
   init(capacity: Int) {
     precondition(capacity > 0, "A ring must hold at least one event: give it a larger capacity.")
     // One segment is being filled while ten are full.
-    segmentSize = max(1, (capacity + 9) / 10)
+    segmentSize = (capacity - 1) / 10 + 1
   }
 
   func begin(_ state: SyncState, middleware: [String], at time: Timestamp) {

@@ -94,7 +94,7 @@ extension SyncRegions {
       park(entry, error: error, isQuota: true, at: now)
       return true
     }
-    if entry.source < modify.tagsInvalidBefore, entry.ancestor != nil || !entry.resolutions.isEmpty {
+    if entry.source < modify.tagsInvalidBefore, entry.ancestor != nil || entry.isResolved {
       entry.forgetServer()
     }
     modify.add(entry)
@@ -133,28 +133,11 @@ extension SyncRegions {
   }
 
   /// Remembers that a save of this session's own replaced a change tag.
-  ///
-  /// - Parameters:
-  ///   - recordID: The record.
-  ///   - old: The tag that the edit was made from, nil for a new record.
-  ///   - new: The tag of the save; nil where the cloud gives none, so that there is nothing to remember.
-  ///   - isResolved: Whether what was saved was decided in a conflict.
-  mutating func rememberLocalTag(
-    recordID: RecordID,
-    replacing old: String?,
-    by new: String?,
-    isResolved: Bool
-  ) {
+  mutating func rememberLocalTag(of entry: PendingChange, replacing old: String?, by new: String?) {
     // Who keeps what is pending by itself makes each edit from what it knows of the record: an edit that does not
     // know of a save has to meet it as a conflict, or fields that it would have cleared stay.
-    guard let new, configuration.refusedItems == .park else { return }
-    modify.rememberTag(
-      of: recordID,
-      replacing: old,
-      by: new,
-      before: nextOperation,
-      isResolved: isResolved
-    )
+    guard configuration.refusedItems == .park else { return }
+    modify.rememberTag(of: entry, replacing: old, by: new, before: nextOperation)
   }
 
   /// Makes all change tags void: they belong to a zone or an account that is gone.

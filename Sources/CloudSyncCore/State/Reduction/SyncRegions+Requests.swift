@@ -8,7 +8,7 @@ extension SyncRegions {
     case .createZone, .createSubscription:
       beginRequest(mode: request.mode, at: now)
     case .modify:
-      let count = chooseBatch(limits: request.limits ?? limits, at: now)
+      let count = chooseBatch(limits: request.limits?.holdingOne ?? limits, at: now)
       announceCompleted()
       // Everything that was due may have been parked unsent, or have been empty.
       guard count > 0 else { return true }
@@ -18,7 +18,7 @@ extension SyncRegions {
       }
       beginRequest(mode: .modify, count: count, at: now)
     case .fetch where request.isLookup:
-      let most = (request.limits ?? limits).items
+      let most = (request.limits?.holdingOne ?? limits).items
       beginRequest(mode: .fetch, isLookup: true, count: min(most, modify.lookups), at: now)
     case .fetch:
       fetch.beginRun(isZoneLost: zone.isLost)
@@ -72,7 +72,7 @@ extension SyncRegions {
       if retry.isLost {
         loseResponse(over: flight, error: retry.error, at: now)
       } else {
-        for place in 0..<flight.count { modify.batch[place].noteFailure(retry.error) }
+        modify.noteFailure(retry.error, ofFirst: flight.count)
       }
     }
     cold.value.lastError = retry.error

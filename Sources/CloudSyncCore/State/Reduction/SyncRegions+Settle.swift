@@ -74,24 +74,14 @@ extension SyncRegions {
 
   /// Settles a change that was saved.
   mutating func settleSaved(entry: PendingChange, record: Record) {
-    rememberLocalTag(
-      recordID: entry.recordID,
-      replacing: entry.edit?.changeTag,
-      by: record.changeTag,
-      isResolved: entry.hasHistory && !entry.resolutions.isEmpty
-    )
+    rememberLocalTag(of: entry, replacing: entry.edit?.changeTag, by: record.changeTag)
     settle(entry, as: entry.ending(saved: record))
   }
 
   /// Settles a change that the cloud has already.
   mutating func settleAlreadyThere(entry: PendingChange, record: Record) {
     // Another device's edit may lie between: later edits of this one must not pass over it.
-    rememberLocalTag(
-      recordID: entry.recordID,
-      replacing: record.changeTag,
-      by: record.changeTag,
-      isResolved: false
-    )
+    rememberLocalTag(of: entry, replacing: record.changeTag, by: record.changeTag)
     settle(entry, as: entry.ending(as: .alreadyInCloud(record)))
   }
 

@@ -58,6 +58,8 @@ extension PendingChange {
     get { history?.value.resolutions ?? [] }
     set { change { $0.resolutions = newValue } }
   }
+  /// Whether what is sent was decided in a conflict.
+  var isResolved: Bool { history?.value.resolutions.isEmpty == false }
   /// The numbers of the other operations whose edits were merged into it.
   package var furtherSources: [UInt64] {
     get { history?.value.furtherSources ?? [] }

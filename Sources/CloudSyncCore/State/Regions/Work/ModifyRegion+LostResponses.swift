@@ -23,6 +23,11 @@ extension ModifyRegion {
     for place in 0..<count where !batch[place].isInDoubt { batch[place].doubt = .unanswered }
   }
 
+  /// Notes that a request of the first changes of the batch failed.
+  mutating func noteFailure(_ error: SyncError, ofFirst count: Int) {
+    for place in 0..<count { batch[place].noteFailure(error) }
+  }
+
   /// Puts the first changes of the batch, which were answered and not settled, behind those that have
   /// not been answered.
   mutating func putBehindFrozen(count: Int) {

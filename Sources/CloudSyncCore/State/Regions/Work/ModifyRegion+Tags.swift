@@ -14,20 +14,23 @@ extension ModifyRegion {
   /// Remembers that a save of this session's own replaced a change tag.
   ///
   /// - Parameters:
-  ///   - recordID: The record.
-  ///   - old: The tag that the edit was made from, nil for a new record.
-  ///   - new: The tag of the save.
+  ///   - entry: What was saved.
+  ///   - old: The tag that it was made from, nil for a new record.
+  ///   - new: The tag of the save; nil where the cloud gives none, so that there is nothing to remember.
   ///   - next: The number of the operation that comes next.
-  ///   - isResolved: Whether what was saved was decided in a conflict.
   mutating func rememberTag(
-    of recordID: RecordID,
+    of entry: PendingChange,
     replacing old: String?,
-    by new: String,
-    before next: UInt64,
-    isResolved: Bool
+    by new: String?,
+    before next: UInt64
   ) {
+    guard let new else { return }
+    let recordID = entry.recordID
+    let isResolved = entry.isResolved && !UTF8Bytes.equal(old, new)
     // A record without a tag was new: nothing that is known of it leads to this save.
-    if !isResolved, old != nil, let present = localTags[recordID], UTF8Bytes.equal(present.tag, old) {
+    if !isResolved, old != nil, let present = localTags[recordID],
+      UTF8Bytes.equal(present.tag, old)
+    {
       localTags.append(present.advanced(to: new, savedBefore: next))
     } else {
       localTags.append(
