@@ -19,7 +19,8 @@ struct ChangeHistory: Sendable {
   var trials = Trials()
 
   var isEmpty: Bool {
-    resolutions.isEmpty && furtherSources.isEmpty && conflicts == 0 && failures == 0 && trials.isEmpty
+    resolutions.isEmpty && furtherSources.isEmpty && conflicts == 0 && failures == 0
+      && trials.isEmpty
   }
 }
 

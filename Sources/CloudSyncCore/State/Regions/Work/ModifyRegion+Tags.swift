@@ -75,7 +75,9 @@ extension ModifyRegion {
       record.replaceChangeTag(by: nil)
       // This session has made the record anew, and knows more of it than the ancestor.
       if own != nil { ancestor = nil }
-      if let own, own.replaces(nil, byEditWithAncestor: ancestor != nil) { record.replaceChangeTag(by: own.tag) }
+      if let own, own.replaces(nil, byEditWithAncestor: ancestor != nil) {
+        record.replaceChangeTag(by: own.tag)
+      }
     } else if let own,
       own.replaces(record.storage.changeTag, byEditWithAncestor: ancestor != nil)
     {
