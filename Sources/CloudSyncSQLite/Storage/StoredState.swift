@@ -65,6 +65,12 @@ struct StoredState: Sendable, Hashable {
     kept.place(of: column).map { kept[$0].value }
   }
 
+  /// What a counter counts together; nil for any other column.
+  func sum(of column: String) -> FieldValue? {
+    clock.shares(of: column).isEmpty
+      ? nil : RecordVersion(clock: clock, columns: []).value(of: column)
+  }
+
   /// The same of a table whose columns have other names: what the cloud has under the former ones counts no more.
   ///
   /// Another version of the app may have set a column under its new name before: the newer one stays.
@@ -229,9 +235,22 @@ extension RecordVersion {
 }
 
 extension RecordClock {
+  /// Gives the shares of a counter another name.
+  ///
+  /// A database has all that it ever added in the one that it set last: what it had added before it renamed the counter
+  /// is in both.
   fileprivate mutating func renameShares(of old: String, to new: String) {
-    for place in shares.indices where UTF8Bytes.equal(shares[place].column, old) {
-      shares[place].column = new
+    let former = shares(of: old)
+    if former.isEmpty { return }
+    shares.removeAll { UTF8Bytes.equal($0.column, old) }
+    for var share in former {
+      share.column = new
+      let other = shares.firstIndex { $0.writer == share.writer && UTF8Bytes.equal($0.column, new) }
+      guard let other else {
+        shares.append(share)
+        continue
+      }
+      if shares[other].time < share.time { shares[other] = share }
     }
     shares.sort { $0.precedes($1) }
   }

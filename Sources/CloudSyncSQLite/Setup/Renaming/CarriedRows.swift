@@ -136,6 +136,7 @@ struct CarriedRows: TransactionPart {
       loaded: loaded
     )
     row.takeFilling(in: table, renamed: Array(renamedColumns.values))
+    try takeCounters(of: &row, since: state)
     if isOtherRecord {
       try renameMoves(of: &row.state.row)
       for place in row.state.endedLives.indices {
@@ -146,6 +147,29 @@ struct CarriedRows: TransactionPart {
       try renameMoves(of: &row.state.former)
     }
     transaction.keep(row)
+  }
+
+  /// Has the table show what others have counted under the new name of a counter, which it has under the former one only.
+  private func takeCounters(
+    of row: inout LoadedRow,
+    since former: StoredState
+  ) throws(SQLiteError) {
+    guard let values = row.values, row.state.placement == .inTable, !row.state.isDeleted else {
+      return
+    }
+    for (old, new) in renamedColumns.sorted(by: { UTF8Bytes.order($0.key, $1.key) < 0 }) {
+      guard table.rules.isCounter(new), let place = table.places.number(of: new),
+        let shown = former.sum(of: old), let sum = row.state.row?.value(of: new), sum != shown
+      else { continue }
+      let value = table.fieldValue(values[place], at: place)
+      if !isCaptured, value != shown {
+        // Somebody has counted unseen.
+        let edit = ColumnEdit(name: new, value: value, former: shown)
+        let time = try transaction.nextTime()
+        _ = row.reduce(.edited(.updated([edit], at: time)), rules: table.rules)
+      }
+      row.needsWrite = true
+    }
   }
 
   /// Takes for edited what a row has that was changed unseen and goes on as another record, so that no fetch tells what: each column
