@@ -183,7 +183,9 @@ struct OpenOutcomeTests {
   @Test("A repeat that was cancelled goes on with its write token")
   func cancelledRepeat() throws {
     let number = Locked(0)
-    let bench = CloudHarness(resolver: .fieldwise(["n": .counterSum], default: .client)) { _, work in
+    let bench = CloudHarness(resolver: .fieldwise(["n": .counterSum], default: .client)) {
+      _,
+      work in
       guard work.isModify else { return nil }
       switch number.withLock({
         $0 += 1

@@ -41,7 +41,8 @@ struct SecondEditTests {
   }
 
   /// A session that has saved the record, with what the app keeps of it.
-  private static func bench(items: Int, tellsRecords: Bool) throws -> (CloudHarness, Locked<Record>) {
+  private static func bench(items: Int, tellsRecords: Bool) throws -> (CloudHarness, Locked<Record>)
+  {
     var options = StubCloud.Options()
     options.limits = RequestLimits(items: items)
     options.delay = .seconds(1)
@@ -123,7 +124,9 @@ struct SecondEditTests {
     #expect(Self.elements(bench.cloud["a"]).count == 3)
   }
 
-  @Test("An edit made of what the conflict was resolved to, and one made beside it, meet a second conflict")
+  @Test(
+    "An edit made of what the conflict was resolved to, and one made beside it, meet a second conflict"
+  )
   func secondConflict() throws {
     for isBeside in [false, true] {
       let (bench, _) = try Self.bench(items: 400, tellsRecords: true)

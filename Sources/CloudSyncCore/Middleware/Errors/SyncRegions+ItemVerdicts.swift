@@ -68,7 +68,11 @@ extension SyncRegions {
     case .stay: return entry
     case .again(let error, let isCounted):
       // What could not be looked up is sent again with the others: it must not hold them up.
-      if entry.needsLookup { entry.needsLookup = false } else { entry.noteFailure(error) }
+      if !entry.needsLookup {
+        entry.noteFailure(error)
+      } else if !entry.isMixed || configuration.missingRecordPolicy == .recreate {
+        entry.giveUpLookup()
+      }
       if isCounted { entry.failures += 1 }
       if error.mayPass {
         // A probe has one attempt: it must not hold up the others.

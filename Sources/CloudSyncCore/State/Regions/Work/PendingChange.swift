@@ -56,9 +56,7 @@ package struct PendingChange: Sendable {
       if !UTF8Bytes.equal(earlier.changeTag, record.changeTag) { isMixed = true }
       rememberSent()
       adoptAncestor(of: later, editing: record, after: earlier)
-      var merged = earlier.merging(later: record)
-      // Where the server's record cannot be looked up, the save is to be refused.
-      if isMixed, let last = resolutions.last { merged.replaceChangeTag(by: last.refusedTag) }
+      let merged = earlier.merging(later: record)
       intent = .save(merged)
       byteCount = sent(merged).byteCount
     case (.save, .delete):
@@ -134,7 +132,7 @@ package struct PendingChange: Sendable {
     forgetSent()
     if let server {
       resolutions = resolutions.suffix(Resolution.most - 1) + [
-        Resolution(server: server, resolved: record, refusedTag: edit?.changeTag)
+        Resolution(server: server, resolved: record)
       ]
     } else if hasHistory {
       resolutions = []
@@ -145,6 +143,17 @@ package struct PendingChange: Sendable {
     needsLookup = false
     intent = .save(record)
     byteCount = sent(record).byteCount
+  }
+
+  /// Has it sent with the others, because the server's record could not be looked up.
+  ///
+  /// One of two versions is sent as a new record, which the cloud refuses if it has one: the change tag of either may be
+  /// the present one, and would let it pass.
+  mutating func giveUpLookup() {
+    needsLookup = false
+    guard isMixed, let edit else { return }
+    setChangeTag(tag: nil)
+    byteCount = sent(edit.withChangeTag(nil)).byteCount
   }
 
   package mutating func setChangeTag(tag: String?) {

@@ -7,8 +7,6 @@ struct Resolution: Sendable {
   var server: Record
   /// The edit of it that was decided.
   var resolved: Record
-  /// The change tag of the edit that met the conflict: the cloud refuses whatever is sent with it.
-  var refusedTag: String?
   /// Of each field that an edit has set since, what the first of these edits was made of.
   var seen: Record?
 
@@ -62,10 +60,9 @@ extension PendingChange {
   private var effectiveAncestor: Record? {
     guard let last = resolutions.last else { return ancestor }
     guard let edited = last.seen else { return last.server }
-    var fields: [RecordField] = []
-    for field in edited.fields {
-      guard let origin = origin(of: field.name) else { continue }
-      fields.append(RecordField(name: field.name, value: origin))
+    // A field of which nothing is known was not there, as in a conflict of an edit without an ancestor.
+    let fields = edited.fields.map { field in
+      RecordField(name: field.name, value: origin(of: field.name) ?? .null)
     }
     return last.server.applying(last.server.holding(fields))
   }
@@ -103,7 +100,6 @@ extension Resolution: CodedStruct {
   init<C: FieldCoder<Self>>(fields coder: inout C) throws(C.Failure) {
     server = try coder.field("server") { $0.server }
     resolved = try coder.field("resolved") { $0.resolved }
-    refusedTag = try coder.field("refusedTag") { $0.refusedTag }
     seen = try coder.field("seen") { $0.seen }
   }
 }
