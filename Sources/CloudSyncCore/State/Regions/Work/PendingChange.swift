@@ -131,9 +131,10 @@ package struct PendingChange: Sendable {
     endDoubt()
     forgetSent()
     if let server {
-      resolutions = resolutions.suffix(Resolution.most - 1) + [
-        Resolution(server: server, resolved: record)
-      ]
+      resolutions =
+        resolutions.suffix(Resolution.most - 1) + [
+          Resolution(server: server, resolved: record)
+        ]
     } else if hasHistory {
       resolutions = []
     }
