@@ -40,6 +40,9 @@ public struct HybridTime: Sendable, Hashable, Codable, Comparable, CodedValue {
   /// The time just after this one that an edit of the engine's own has, for which the clock is not asked.
   package var successor: HybridTime { after(by: rawValue & 1 == 0 ? 1 : 2) }
 
+  /// The time just before this one.
+  var predecessor: HybridTime { HybridTime(rawValue: rawValue > .min ? rawValue - 1 : .min) }
+
   private var nextEven: HybridTime { after(by: rawValue & 1 == 0 ? 2 : 1) }
 
   private func after(by step: Int64) -> HybridTime {

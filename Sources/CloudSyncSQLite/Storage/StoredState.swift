@@ -78,15 +78,17 @@ struct StoredState: Sendable, Hashable {
   /// - Parameters:
   ///   - names: The new names by the former ones.
   ///   - policy: What becomes of rows that are deleted here and edited there.
-  ///   - isUnchanged: Whether nobody can have changed the row in its table unseen. Else the table's value stands, to be
+  ///   - isChanged: Whether somebody has changed the row in its table unseen. Then the table's value stands, to be
   ///     compared with what the cloud has under both names.
+  ///   - writer: The number under which this database adds to counters.
   ///   - filled: The former names of columns that have more than their default: others who had no more may have sent that
   ///     under the new name, and it is as if this device had filled the new column.
   /// - Returns: The state.
   func renamed(
     _ names: [String: String],
     deletes policy: DeletePolicy,
-    isUnchanged: Bool,
+    isChanged: Bool,
+    writer: Int64,
     filled: [String]
   ) -> StoredState {
     if names.isEmpty { return self }
@@ -96,15 +98,34 @@ struct StoredState: Sendable, Hashable {
       guard let new = names[old] else { continue }
       let isFilled = filled.contains { UTF8Bytes.equal($0, old) }
       renamed.rename(old, to: new, noEarlierThan: isFilled ? RecordClock.filling : .zero)
-      if !isUnchanged, !keptOfTable.isEmpty {
+      if isChanged, !keptOfTable.isEmpty {
         renamed.kept.removeAll { UTF8Bytes.equal($0.name, new) }
       }
     }
     if let cloud {
       renamed.forgotten += cloud.clock.seenTimes(of: former, deletes: policy)
       renamed.cloud = cloud.without(former)
+      for (old, new) in names {
+        guard let sent = cloud.clock.share(of: old, by: writer) else { continue }
+        renamed.keepSent(sent, as: new)
+      }
     }
     return renamed
+  }
+
+  /// Remembers what this database has sent of a counter under its former name: others who rename it bring that back under
+  /// the new one, an older addition too. It has not been sent under that yet.
+  private mutating func keepSent(_ share: CounterShare, as name: String) {
+    guard var record = cloud else { return }
+    var sent = share
+    sent.column = name
+    if clock.share(of: name, by: share.writer) == sent { sent.time = sent.time.predecessor }
+    let known = record.clock.share(of: name, by: share.writer)
+    if known.map({ $0.time >= sent.time }) ?? false { return }
+    record.clock.shares.removeAll { one in known == one }
+    record.clock.shares.append(sent)
+    record.clock.shares.sort { $0.precedes($1) }
+    cloud = record
   }
 
   private mutating func rename(_ old: String, to new: String, noEarlierThan least: HybridTime) {
@@ -250,6 +271,8 @@ extension RecordClock {
         shares.append(share)
         continue
       }
+      // A row that came without the counter had nothing there before it was one.
+      if share.writer == CounterShare.found, share.sum == .zero { continue }
       if shares[other].time < share.time { shares[other] = share }
     }
     shares.sort { $0.precedes($1) }

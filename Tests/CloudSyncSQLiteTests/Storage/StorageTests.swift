@@ -61,7 +61,9 @@ struct StorageTests {
       }
     state.endedLives = [RecordVersion(clock: RecordClock(), columns: columns)]
     let stored = try #require(StoredState(state) { _ in false })
-    let life = stored.renamed(["c": "e"], deletes: rules.deletes, isUnchanged: true, filled: [])
+    let life =
+      stored
+      .renamed(["c": "e"], deletes: rules.deletes, isChanged: false, writer: 1, filled: [])
       .state(deletes: rules.deletes) { _ in nil }
       .endedLives.first
     #expect(life?["c"] == nil)

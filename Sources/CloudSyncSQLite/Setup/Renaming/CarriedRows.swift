@@ -105,11 +105,15 @@ struct CarriedRows: TransactionPart {
     isOtherRecord: Bool
   ) throws(SQLiteError) {
     let rules = table.rules
-    let isUnchanged = isCaptured || values != nil && digest == values.map { table.digest(of: $0) }
+    let present = values.map { table.digest(of: $0) }
+    let isUnchanged = isCaptured || present != nil && digest == present
+    // Of a row that waits to be sent nothing tells.
+    let isChanged = !isUnchanged && digest != nil
     let renamed = state.renamed(
       renamedColumns,
       deletes: rules.deletes,
-      isUnchanged: isUnchanged,
+      isChanged: isChanged,
+      writer: rules.writer,
       filled: isUnchanged ? filledColumns(of: state, values: values) : []
     )
     var loaded = RecordStore.Loaded()
