@@ -115,6 +115,8 @@ struct EngineSetup {
       try TableRegistry(connection: connection).save(renaming.present)
       try FormerNames(connection: connection)
         .note(renaming.present, formerly: renaming.former.name, columns: renaming.columns)
+      try AddedCounters(connection: connection)
+        .rename(renaming.columns, of: renaming.present.id)
       if !renaming.isTold, !renaming.columns.isEmpty {
         let formerColumns = FormerColumns(connection: connection)
         try formerColumns.note(renaming.columns, of: renaming.present.id)

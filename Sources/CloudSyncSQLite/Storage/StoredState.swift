@@ -134,8 +134,8 @@ struct StoredState: Sendable, Hashable {
       let time = max(column.time, least)
       let value = kept.place(of: old).map { kept.remove(at: $0).value }
       let other = clock.time(of: new)
-      // Of what was there before on both sides the cloud's stays.
-      if other.map({ $0 < time }) ?? true {
+      // Of what was there before on both sides the cloud's stays, and what others have counted.
+      if other.map({ $0 < time }) ?? clock.shares(of: new).isEmpty {
         clock.columns.removeAll { UTF8Bytes.equal($0.name, new) }
         kept.removeAll { UTF8Bytes.equal($0.name, new) }
         let next = clock.columns.indices.firstPlace {
@@ -271,9 +271,12 @@ extension RecordClock {
         shares.append(share)
         continue
       }
-      // A row that came without the counter had nothing there before it was one.
-      if share.writer == CounterShare.found, share.sum == .zero { continue }
-      if shares[other].time < share.time { shares[other] = share }
+      // Who had the row without the counter has found nothing there, whatever others had.
+      let isFound = share.writer == CounterShare.found
+      if isFound, share.sum == .zero { continue }
+      if shares[other].time < share.time || isFound && shares[other].sum == .zero {
+        shares[other] = share
+      }
     }
     shares.sort { $0.precedes($1) }
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Devices that migrate one after the other lose nothing, and count everything once")
 struct MigrationWorldTests {
   private static let environment = ProcessInfo.processInfo.environment
-  private static let seeds = environment["CLOUDSYNC_MIGRATION_SEEDS"].flatMap(Int.init) ?? 20
+  private static let seeds = environment["CLOUDSYNC_MIGRATION_SEEDS"].flatMap(Int.init) ?? 12
   private static let first = environment["CLOUDSYNC_MIGRATION_FROM"].flatMap(Int.init) ?? 0
 
   @Test("Everybody has what was written last, and every addition")

@@ -15,6 +15,8 @@ struct CarriedRows: TransactionPart {
   var renamedColumns: [String: String] = [:]
   /// Whether all edits were captured until now.
   var isCaptured = true
+  /// Whether the rows have edits that are read next: these tell what was added to counters.
+  var areEdited = false
 
   var table: RecordTable { tables[place] }
 
@@ -166,7 +168,7 @@ struct CarriedRows: TransactionPart {
         let shown = former.sum(of: old), let sum = row.state.row?.value(of: new), sum != shown
       else { continue }
       let value = table.fieldValue(values[place], at: place)
-      if !isCaptured, value != shown {
+      if !isCaptured, !areEdited, value != shown {
         // Somebody has counted unseen.
         let edit = ColumnEdit(name: new, value: value, former: shown)
         let time = try transaction.nextTime()

@@ -90,6 +90,8 @@ struct RowRenaming: TransactionPart {
       .bind(table.id, at: 1)
     let edited = Set(try query.mapRows { $0.value(0) })
     if edited.isEmpty { return [] }
+    var rows = rows
+    rows.areEdited = true
     for rowKey in edited where try renamePending(rowKey, by: rows) == false {
       if let known = try stored.known.row(RowKey(table: table.id, key: rowKey)) {
         try rename(rowKey, known, by: rows)

@@ -39,6 +39,15 @@ struct AddedCounters {
     try facts.set(.addedCounters, toNames: all)
   }
 
+  /// Notes new names of a table's columns, by the former ones.
+  func rename(_ columns: [String: String], of table: Int64) throws(SQLiteError) {
+    var all = try facts.names(.addedCounters)
+    guard let names = all["\(table)"] else { return }
+    let present = names.keys.map { columns[$0] ?? $0 }
+    all["\(table)"] = Dictionary(present.map { ($0, $0) }) { first, _ in first }
+    try facts.set(.addedCounters, toNames: all)
+  }
+
   /// Forgets those of a table whose rows were compared.
   func forget(table: Int64) throws(SQLiteError) {
     try facts.forget(.addedCounters, of: "\(table)")

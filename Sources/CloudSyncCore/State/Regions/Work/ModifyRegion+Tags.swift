@@ -73,8 +73,8 @@ extension ModifyRegion {
     let own = localTags.isEmpty ? nil : localTags[record.storage.recordID]
     if number < tagsInvalidBefore {
       record.replaceChangeTag(by: nil)
-      // This session has made the record anew, and knows more of it than the ancestor.
-      if own != nil { ancestor = nil }
+      // This session has made the record anew, and knows more of it than the ancestor; unless somebody else had.
+      if own?.isResolved == false { ancestor = nil }
       if let own, own.replaces(nil, byEditWithAncestor: ancestor != nil) {
         record.replaceChangeTag(by: own.tag)
       }
