@@ -57,12 +57,16 @@ public enum Decision: Sendable {
   case expiredToken(ChangeToken?)
   /// That the cloud has already what was to be saved: in a re-run nobody compares values, which a log may hide.
   case alreadyInCloud(RecordID)
+  /// What a conflict was measured from, where only values tell which of several versions an edit was made of.
+  case ancestor(Record)
 }
 
 extension EventRecord.Origin: CodedTag {}
 
 extension Decision: CodedValue {
-  private static let names: [StaticString] = ["conflict", "expiredToken", "alreadyInCloud"]
+  private static let names: [StaticString] = [
+    "conflict", "expiredToken", "alreadyInCloud", "ancestor",
+  ]
 
   package func write<W: CodedWriter>(to writer: inout W) {
     writer.object {
@@ -78,6 +82,9 @@ extension Decision: CodedValue {
       case .alreadyInCloud(let recordID):
         $0.tag(2, of: Self.names)
         $0.field("recordID", recordID)
+      case .ancestor(let record):
+        $0.tag(3, of: Self.names)
+        $0.field("record", record)
       }
     }
   }
@@ -88,7 +95,8 @@ extension Decision: CodedValue {
     switch try reader.tag(of: Self.names) {
     case 0: self = .conflict(try reader.field("recordID"), try reader.field("resolution"))
     case 1: self = .expiredToken(try reader.field("token"))
-    default: self = .alreadyInCloud(try reader.field("recordID"))
+    case 2: self = .alreadyInCloud(try reader.field("recordID"))
+    default: self = .ancestor(try reader.field("record"))
     }
     try reader.endObject()
   }

@@ -171,6 +171,22 @@ public final class MiddlewareContext {
     return true
   }
 
+  /// What a conflict of an edit is measured from, which is recorded like a decision where only values tell it.
+  func ancestor(of entry: PendingChange, editing edit: Record, inCloud server: Record) -> Record? {
+    guard entry.isMeasuredByValues else { return entry.ancestor(of: edit, inCloud: server) }
+    guard var recorded = recordedDecisions else {
+      let ancestor = entry.ancestor(of: edit, inCloud: server)
+      if let ancestor { decisions.append(.ancestor(ancestor)) }
+      return ancestor
+    }
+    guard case .ancestor(let record)? = recorded.first, record.recordID == entry.recordID else {
+      return nil
+    }
+    decisions.append(recorded.removeFirst())
+    recordedDecisions = recorded
+    return record
+  }
+
   private func ask(_ effect: Effect) {
     precondition(
       isReduced,

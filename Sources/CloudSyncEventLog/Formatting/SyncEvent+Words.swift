@@ -35,6 +35,8 @@ extension SyncEvent {
         text += token == nil ? "; decided: fetch everything" : "; decided: fetch from a token"
       case .alreadyInCloud(let recordID):
         text += "; the cloud has \(Phrase.readable(recordID.name)) already as it was to be saved"
+      case .ancestor(let record):
+        text += "; \(Phrase.readable(record.recordID.name)) is measured from what it was made of"
       }
     }
     return decisions.count > 4 ? text + "; and \(decisions.count - 4) more" : text

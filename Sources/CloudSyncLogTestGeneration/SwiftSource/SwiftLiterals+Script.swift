@@ -184,6 +184,7 @@ extension SwiftLiterals {
     case .expiredToken(let token):
       .call(".expiredToken", token.map { self.token($0) } ?? "nil")
     case .alreadyInCloud(let recordID): .call(".alreadyInCloud", id(recordID))
+    case .ancestor(let record): .call(".ancestor", self.record(record))
     }
   }
 

@@ -113,8 +113,9 @@ struct StoredState: Sendable, Hashable {
     return renamed
   }
 
-  /// Remembers what this database has sent of a counter under its former name: others who rename it bring that back under
-  /// the new one, an older addition too. It has not been sent under that yet.
+  /// Remembers what this database has sent of a counter under its former name.
+  ///
+  /// Others who rename it bring that back under the new one, an older addition too. It has not been sent under that yet.
   private mutating func keepSent(_ share: CounterShare, as name: String) {
     guard var record = cloud else { return }
     var sent = share

@@ -101,4 +101,46 @@ struct MixedEditTests {
       #expect(bench.cloud["a"]?["t"] == "x")
     }
   }
+
+  @Test(
+    "Two queued edits of a record that somebody else has made anew add once each",
+    arguments: [400, 1]
+  )
+  func madeAnewByOthers(_ items: Int) throws {
+    var options = StubCloud.Options()
+    options.limits = RequestLimits(items: items)
+    let requests = Locked(0)
+    let bench = CloudHarness(options: options, resolver: Self.merge) { _, work in
+      guard work.isModify else { return nil }
+      return requests.withLock {
+        $0 += 1
+        return $0 == 2 ? .failure(SyncError(.zoneNotFound)) : nil
+      }
+    }
+    bench.start()
+    try bench.session.modify(
+      ModifyOperation(records: [SessionHarness.record("a", ["n": 5, "s": Self.list("a", "z")])])
+    )
+    bench.world.run()
+    let old = try #require(bench.cloud["a"])
+    bench.session.stop()
+    bench.world.run()
+    var once = old
+    once["n"] = 6
+    try bench.session.modify(ModifyOperation(records: [once], ancestors: [old]))
+    var twice = once
+    twice["n"] = 7
+    twice["s"] = Self.list("z", "d")
+    try bench.session.modify(ModifyOperation(records: [twice], ancestors: [once]))
+    var other = old
+    other["n"] = 100
+    other["s"] = Self.list("a", "c", "z")
+    bench.cloud.save(other)
+    bench.session.start()
+    bench.world.advance(by: .seconds(4_000))
+    #expect(bench.state.isIdle)
+    #expect(bench.cloud["a"]?["n"] == 102)
+    guard case .list(let elements)? = bench.cloud["a"]?["s"] else { return }
+    #expect(elements.contains(.string("c")) && !elements.contains(.string("a")))
+  }
 }

@@ -240,7 +240,8 @@ struct ItemResultClassifier {
     let conflict = Conflict(
       client: edit,
       server: server,
-      ancestor: entry.ancestor(of: edit, inCloud: server) ?? error.ancestorRecord
+      ancestor: context.ancestor(of: entry, editing: edit, inCloud: server)
+        ?? error.ancestorRecord
     )
     let resolver = resolver
     guard

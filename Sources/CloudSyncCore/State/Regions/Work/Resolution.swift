@@ -39,6 +39,11 @@ struct Resolution: Sendable {
 }
 
 extension PendingChange {
+  /// Whether only values tell what it is measured from.
+  var isMeasuredByValues: Bool {
+    hasHistory && (resolutions.last?.seen != nil || !sentEdits.isEmpty)
+  }
+
   /// What the edit is measured from where it meets the server's record.
   ///
   /// If that holds an earlier version of the edit that was sent and not answered, the edit goes on from there.
