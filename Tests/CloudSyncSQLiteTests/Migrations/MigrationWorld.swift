@@ -11,12 +11,13 @@ final class MigrationWorld {
   /// A step of the migration, which gives what an app sees another shape.
   enum Step: CaseIterable, Sendable {
     case renameText, renameCounter, renameTable, addText, addCounter, renameAdded, rebuild
-    case renameTextByRebuild, renameCounterByRebuild
+    case renameTextByRebuild, renameCounterByRebuild, renameKey, renameTableByRebuild
   }
 
   /// What a version of the app calls its table and columns.
   struct Version {
     var table = "notes"
+    var key = "id"
     var text = "a"
     var counter = "n"
     var addedText: String?
@@ -30,7 +31,7 @@ final class MigrationWorld {
     }
 
     var declaration: String {
-      (["id TEXT PRIMARY KEY NOT NULL"] + columns.map(declaration)).joined(separator: ", ")
+      (["\(key) TEXT PRIMARY KEY NOT NULL"] + columns.map(declaration)).joined(separator: ", ")
     }
 
     /// Makes the table anew with another name of a column.
@@ -39,10 +40,22 @@ final class MigrationWorld {
       change(&self)
       return """
         CREATE TABLE fresh(\(declaration));
-        INSERT INTO fresh(id, \(columns.joined(separator: ", ")))
-          SELECT id, \(former.joined(separator: ", ")) FROM \(table);
+        INSERT INTO fresh(\(key), \(columns.joined(separator: ", ")))
+          SELECT \(key), \(former.joined(separator: ", ")) FROM \(table);
         DROP TABLE \(table);
         ALTER TABLE fresh RENAME TO \(table)
+        """
+    }
+
+    /// Makes the table anew under another name.
+    private mutating func moveRows() -> String {
+      let former = table
+      table += "x"
+      let list = ([key] + columns).joined(separator: ", ")
+      return """
+        CREATE TABLE \(table)(\(declaration));
+        INSERT INTO \(table)(\(list)) SELECT \(list) FROM \(former);
+        DROP TABLE \(former)
         """
     }
 
@@ -75,6 +88,10 @@ final class MigrationWorld {
         guard let name = addedCounter else { return "" }
         addedCounter = name + "x"
         return former.renaming(name, to: name + "x")
+      case .renameKey:
+        key += "x"
+        return former.renaming(former.key, to: key)
+      case .renameTableByRebuild: return moveRows()
       case .rebuild: return rebuild { _ in }
       case .renameTextByRebuild: return rebuild { $0.text += "x" }
       case .renameCounterByRebuild: return rebuild { $0.counter += "x" }
@@ -140,7 +157,9 @@ final class MigrationWorld {
       default: try edit(place)
       }
     }
-    for place in devices.indices { while versions[place].taken < steps.count { try migrate(place) } }
+    for place in devices.indices {
+      while versions[place].taken < steps.count { try migrate(place) }
+    }
     for _ in 0..<3 { for device in devices { try bench.sync(device) } }
     return try devices.flatMap(wrongs)
   }
@@ -168,11 +187,12 @@ final class MigrationWorld {
     let (device, version) = (devices[place], versions[place].version)
     time += 1_000
     number += 1
-    let ids = try device.lines("SELECT id FROM \(version.table) ORDER BY id")
+    let ids = try device.lines("SELECT \(version.key) FROM \(version.table) ORDER BY 1")
     let text = "t\(number)"
     if ids.isEmpty || random.below(6) == 0 {
       rows["r\(number)"] = Row(text: text)
-      let sql = "INSERT INTO \(version.table)(id, \(version.text)) VALUES('r\(number)', '\(text)')"
+      let columns = "\(version.key), \(version.text)"
+      let sql = "INSERT INTO \(version.table)(\(columns)) VALUES('r\(number)', '\(text)')"
       return try execute(sql, on: device)
     }
     let id = String(ids[random.below(ids.count)].dropFirst().dropLast())
@@ -198,10 +218,11 @@ final class MigrationWorld {
       if random.below(3) > 0 { return }
       row.isDeleted = true
       rows[id] = row
-      return try execute("DELETE FROM \(version.table) WHERE id = '\(id)'", on: device)
+      return try execute("DELETE FROM \(version.table) WHERE \(version.key) = '\(id)'", on: device)
     }
     rows[id] = row
-    try execute("UPDATE \(version.table) SET \(change) WHERE id = '\(id)'", on: device)
+    let condition = "\(version.key) = '\(id)'"
+    try execute("UPDATE \(version.table) SET \(change) WHERE \(condition)", on: device)
   }
 
   private func wrongs(of device: SyncHarness.Device) throws -> [String] {
@@ -213,8 +234,8 @@ final class MigrationWorld {
         if version.addedCounter != nil { values.append("\(row.addedSum)") }
         return values.joined(separator: "|")
       }
-    let list = version.columns.joined(separator: ", ")
-    let found = try device.lines("SELECT id, \(list) FROM \(version.table) ORDER BY id")
+    let list = ([version.key] + version.columns).joined(separator: ", ")
+    let found = try device.lines("SELECT \(list) FROM \(version.table) ORDER BY 1")
     var wrongs = found == expected ? [] : ["\(device.name) has \(found), not \(expected)"]
     wrongs += try bench.unclean(device).map { "\(device.name): \($0)" }
     return wrongs.isEmpty ? [] : ["steps \(steps)"] + wrongs
