@@ -15,8 +15,42 @@ struct RowUnion: TransactionPart {
   ) throws(SQLiteError) -> Bool {
     guard let own = kept.state.row, let other = gone.state.row else { return false }
     let table = transaction.tables[kept.place]
-    let columns = columns(of: own, and: other, in: table)
+    var columns = columns(of: own, and: other, in: table)
+    for link in transaction.tables.links(to: gone.place) where link.child == gone.place {
+      keepOutside(&columns, by: link, of: gone, other, into: kept, own)
+    }
     return try unite(gone, into: kept, taking: columns)
+  }
+
+  /// Has the union of a row with its own parent, or its own child, refer to what one of the two refers to besides: no row is
+  /// its own parent that was not.
+  private func keepOutside(
+    _ columns: inout [VersionedColumn],
+    by link: TableLink,
+    of gone: LoadedRow,
+    _ other: RecordVersion,
+    into kept: LoadedRow,
+    _ own: RecordVersion
+  ) {
+    var union = own
+    for column in columns { union.set(column) }
+    let ends = [
+      transaction.values(of: link.referencedColumns, in: gone, version: other),
+      transaction.values(of: link.referencedColumns, in: kept, version: union),
+    ]
+    .compactMap(\.self)
+    let isInside = { (version: RecordVersion) in
+      ends.contains { transaction.tables.refers(version, by: link, to: $0) }
+    }
+    guard isInside(union), let outside = [own, other].first(where: { !isInside($0) }) else {
+      return
+    }
+    for name in link.columns {
+      let last = max(own.latest(of: name)?.time ?? .zero, other.latest(of: name)?.time ?? .zero)
+      let value = outside.value(of: name) ?? .null
+      columns.removeAll { UTF8Bytes.equal($0.name, name) }
+      columns.append(VersionedColumn(name: name, value: value, time: last.successor))
+    }
   }
 
   /// Gives a row other values in columns of its key: it goes into the row that has that key, or becomes it.
