@@ -27,6 +27,7 @@ extension SyncEngine {
         let schema = try DatabaseSchema.read(connection)
         let names = tables ?? schema.tables.map(\.name)
         return try HistoryTablesCheck(connection: connection).violations(of: names, in: schema)
+          + MissingCollationCheck(connection: connection).violations(of: names, in: schema)
           + options.violations(in: schema, tables: names)
           + options.rowFilterHazards(in: schema, tables: names)
       }

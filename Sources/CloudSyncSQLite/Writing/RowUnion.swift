@@ -17,7 +17,7 @@ struct RowUnion: TransactionPart {
     let table = transaction.tables[kept.place]
     var columns = columns(of: own, and: other, in: table)
     for link in transaction.tables.links(to: gone.place) where link.child == gone.place {
-      keepOutside(&columns, by: link, of: gone, other, into: kept, own)
+      keepOutside(&columns, by: link, of: gone, having: other, into: kept, with: own)
     }
     return try unite(gone, into: kept, taking: columns)
   }
@@ -28,9 +28,9 @@ struct RowUnion: TransactionPart {
     _ columns: inout [VersionedColumn],
     by link: TableLink,
     of gone: LoadedRow,
-    _ other: RecordVersion,
+    having other: RecordVersion,
     into kept: LoadedRow,
-    _ own: RecordVersion
+    with own: RecordVersion
   ) {
     var union = own
     for column in columns { union.set(column) }

@@ -48,6 +48,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public static let untypedPrimaryKey = Self("untypedPrimaryKey")
     /// A column of the primary key has one collation in the key and another one by itself.
     public static let keyCollation = Self("keyCollation")
+    /// The connection lacks a collation that a column or an index of the table is declared with.
+    public static let missingCollation = Self("missingCollation")
     /// The table has more columns than triggers can compare.
     public static let tooManyColumns = Self("tooManyColumns")
     /// A trigger of the app's writes rows that are synchronized, for what comes from other devices too.

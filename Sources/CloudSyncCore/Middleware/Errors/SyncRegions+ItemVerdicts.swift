@@ -67,12 +67,7 @@ extension SyncRegions {
       return nil
     case .stay: return entry
     case .again(let error, let isCounted):
-      // What could not be looked up is sent again with the others: it must not hold them up.
-      if !entry.needsLookup {
-        entry.noteFailure(error)
-      } else if !entry.isMixed || configuration.missingRecordPolicy == .recreate {
-        entry.giveUpLookup()
-      }
+      entry.noteFailure(error, mayMakeAnew: configuration.missingRecordPolicy == .recreate)
       if isCounted { entry.failures += 1 }
       if error.mayPass {
         // A probe has one attempt: it must not hold up the others.

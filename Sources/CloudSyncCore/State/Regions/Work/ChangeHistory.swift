@@ -127,8 +127,15 @@ extension PendingChange {
   /// What the cloud may have of it, the last first.
   var sentEdits: [SentEdit] { history?.value.trials.sent ?? [] }
 
-  /// Notes that it was sent, and failed with an error.
-  mutating func noteFailure(_ error: SyncError) {
+  /// Notes that it was sent, or looked up, and failed with an error.
+  ///
+  /// What could not be looked up is sent with the others: it must not hold them up. Only where a record that is gone must
+  /// not be made anew an edit of two versions is looked up again.
+  mutating func noteFailure(_ error: SyncError, mayMakeAnew: Bool = true) {
+    if needsLookup {
+      if !isMixed || mayMakeAnew { giveUpLookup() }
+      return
+    }
     switch error.code {
     case .serverResponseLost, .timedOut: if !isInDoubt { doubt = .unanswered }
     case .networkFailure, .operationCancelled, .invalidResponse:
