@@ -57,8 +57,8 @@ extension PendingChange {
   /// What the next conflict is measured from, field by field: the server's record of the last one, but for a field
   /// that was edited since, what that edit was made of in its turn.
   ///
-  /// An edit that was made of what an earlier conflict was resolved to goes on from there. Any other was made beside it, and goes on from what the
-  /// first edit was made of.
+  /// An edit that was made of what an earlier conflict was resolved to goes on from there. Any other was made beside it, and
+  /// goes on from what the first edit was made of.
   ///
   /// - Returns: The ancestor, which may be of no version that ever was; nil if none is known.
   /// - Complexity: O(*n*) in the number of fields of all.
