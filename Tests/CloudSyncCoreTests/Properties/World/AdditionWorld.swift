@@ -17,9 +17,10 @@ final class AdditionWorld {
     /// Whether a record is edited while an edit of it is not sent.
     var editsUnsent: Bool
 
-    static let all = (0..<8).map {
-      Troubles(hasFaults: $0 & 1 != 0, hasCrashes: $0 & 2 != 0, editsUnsent: $0 & 4 != 0)
-    }
+    static let all = (0..<8)
+      .map {
+        Troubles(hasFaults: $0 & 1 != 0, hasCrashes: $0 & 2 != 0, editsUnsent: $0 & 4 != 0)
+      }
 
     var testDescription: String {
       "faults \(hasFaults), crashes \(hasCrashes), second edits \(editsUnsent)"
@@ -77,9 +78,10 @@ final class AdditionWorld {
   /// Lives through thirty steps, ends all trouble, and tells what is wrong then.
   func run() throws -> [String] {
     for name in Self.names { cloud.save(SessionHarness.record(name, ["n": 0, "s": .list([])])) }
-    devices = try (0..<2).map { _ in
-      try AdditionDevice(in: world, over: cloud, resolver: .fieldwise(Self.policies))
-    }
+    devices = try (0..<2)
+      .map { _ in
+        try AdditionDevice(in: world, over: cloud, resolver: .fieldwise(Self.policies))
+      }
     world.run()
     world.advance(by: .seconds(1_000))
     for _ in 0..<30 { for device in devices { try step(device) } }

@@ -42,6 +42,7 @@ package final class LocalTag: Sendable {
   /// - Parameters:
   ///   - old: The edit's tag.
   ///   - isMeasured: Whether the edit says what it was made of: where a conflict was decided, it is measured from that.
+  /// - Returns: Whether it is none.
   package func replaces(_ old: String?, byEditWithAncestor isMeasured: Bool) -> Bool {
     guard tag != nil else { return false }
     if UTF8Bytes.equal(first, old) { return !(isResolved && isMeasured) }
