@@ -19,19 +19,11 @@ enum MergedAncestor {
       let name = edited[field].name
       // What it removes is told by what was there.
       if later == nil, edited[field].value.isNull { return }
-      let value = later?.storage.value(of: name) ?? .null
-      if value.hasSameContent(as: ancestor.storage.value(of: name)) { return }
+      let value = later?[name] ?? .null
+      if value.hasSameContent(as: ancestor[name] ?? .null) { return }
       replaced.append(RecordField(name: name, value: value))
     }
     if replaced.isEmpty { return ancestor }
     return ancestor.applying(Record(storage: ancestor.storage.copy(fields: replaced)))
-  }
-}
-
-extension Record.Storage {
-  /// A field's value; null if it has none.
-  fileprivate func value(of name: String) -> FieldValue {
-    let place = position(of: name)
-    return place.isFound ? fields[place.index].value : .null
   }
 }

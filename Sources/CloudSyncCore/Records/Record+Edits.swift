@@ -122,6 +122,11 @@ extension Record {
       if !isThere { fields.append(mine[left]) }
     }
     if fields.count == mine.count { return self }
+    return holding(fields)
+  }
+
+  /// The record with other fields, sorted by name; what is kept encrypted stays so.
+  func holding(_ fields: [RecordField]) -> Record {
     let result = storage.copy(fields: fields)
     result.encryptedKeys = storage.encryptedKeys.filter { result.position(of: $0).isFound }
     return Record(storage: result)

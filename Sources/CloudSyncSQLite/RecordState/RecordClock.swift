@@ -141,6 +141,22 @@ struct RecordClock: Sendable, Hashable {
     shares.first { $0.writer == writer && UTF8Bytes.equal($0.column, column) }
   }
 
+  /// The sum of a counter's shares; nil if it has none.
+  func counterSum(of column: String) -> CounterSum? {
+    let shares = shares(of: column)
+    return shares.isEmpty ? nil : .total(of: shares.lazy.map(\.sum))
+  }
+
+  /// Sets a share of a counter.
+  mutating func set(_ share: CounterShare) {
+    let place = shares.indices.firstPlace { !shares[$0].precedes(share) }
+    if place < shares.count, !share.precedes(shares[place]) {
+      shares[place] = share
+    } else {
+      shares.insert(share, at: place)
+    }
+  }
+
   /// What a database has added to a counter, if only nothing.
   func addition(to column: String, by writer: Int64) -> CounterShare {
     share(of: column, by: writer)

@@ -56,10 +56,7 @@ struct RecordVersion: Sendable, Hashable {
   }
 
   /// The sum of a counter's shares; nil if it has none.
-  func counterSum(of name: String) -> CounterSum? {
-    let shares = clock.shares(of: name)
-    return shares.isEmpty ? nil : .total(of: shares.lazy.map(\.sum))
-  }
+  func counterSum(of name: String) -> CounterSum? { clock.counterSum(of: name) }
 
   /// Whether a table has the same row for both.
   func isSameRow(as other: RecordVersion) -> Bool {
@@ -110,12 +107,7 @@ struct RecordVersion: Sendable, Hashable {
 
   /// Sets a share of a counter.
   mutating func set(_ share: CounterShare) {
-    let place = clock.shares.indices.firstPlace { !clock.shares[$0].precedes(share) }
-    if place < clock.shares.count, !share.precedes(clock.shares[place]) {
-      clock.shares[place] = share
-    } else {
-      clock.shares.insert(share, at: place)
-    }
+    clock.set(share)
     dropPassedCounters()
   }
 

@@ -66,10 +66,7 @@ struct StoredState: Sendable, Hashable {
   }
 
   /// What a counter counts together; nil for any other column.
-  func sum(of column: String) -> FieldValue? {
-    clock.shares(of: column).isEmpty
-      ? nil : RecordVersion(clock: clock, columns: []).value(of: column)
-  }
+  func sum(of column: String) -> FieldValue? { clock.counterSum(of: column)?.fieldValue }
 
   /// The same of a table whose columns have other names: what the cloud has under the former ones counts no more.
   ///
@@ -105,8 +102,10 @@ struct StoredState: Sendable, Hashable {
     if let cloud {
       renamed.forgotten += cloud.clock.seenTimes(of: former, deletes: policy)
       renamed.cloud = cloud.without(former)
-      for (old, new) in names {
-        guard let sent = cloud.clock.share(of: old, by: writer) else { continue }
+      for old in former {
+        guard let new = names[old], let sent = cloud.clock.share(of: old, by: writer) else {
+          continue
+        }
         renamed.keepSent(sent, as: new)
       }
     }
@@ -123,9 +122,7 @@ struct StoredState: Sendable, Hashable {
     if clock.share(of: name, by: share.writer) == sent { sent.time = sent.time.predecessor }
     let known = record.clock.share(of: name, by: share.writer)
     if known.map({ $0.time >= sent.time }) ?? false { return }
-    record.clock.shares.removeAll { one in known == one }
-    record.clock.shares.append(sent)
-    record.clock.shares.sort { $0.precedes($1) }
+    record.clock.set(sent)
     cloud = record
   }
 
@@ -267,19 +264,15 @@ extension RecordClock {
     shares.removeAll { UTF8Bytes.equal($0.column, old) }
     for var share in former {
       share.column = new
-      let other = shares.firstIndex { $0.writer == share.writer && UTF8Bytes.equal($0.column, new) }
-      guard let other else {
-        shares.append(share)
+      guard let other = self.share(of: new, by: share.writer) else {
+        set(share)
         continue
       }
       // Who had the row without the counter has found nothing there, whatever others had.
       let isFound = share.writer == CounterShare.found
       if isFound, share.sum == .zero { continue }
-      if shares[other].time < share.time || isFound && shares[other].sum == .zero {
-        shares[other] = share
-      }
+      if other.time < share.time || isFound && other.sum == .zero { set(share) }
     }
-    shares.sort { $0.precedes($1) }
   }
 }
 

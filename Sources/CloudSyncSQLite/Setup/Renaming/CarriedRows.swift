@@ -107,8 +107,7 @@ struct CarriedRows: TransactionPart {
     isOtherRecord: Bool
   ) throws(SQLiteError) {
     let rules = table.rules
-    let present = values.map { table.digest(of: $0) }
-    let isUnchanged = isCaptured || present != nil && digest == present
+    let isUnchanged = isCaptured || values != nil && digest == values.map { table.digest(of: $0) }
     // Of a row that waits to be sent nothing tells.
     let isChanged = !isUnchanged && digest != nil
     let renamed = state.renamed(
@@ -163,8 +162,9 @@ struct CarriedRows: TransactionPart {
     guard let values = row.values, row.state.placement == .inTable, !row.state.isDeleted else {
       return
     }
-    for (old, new) in renamedColumns.sorted(by: { UTF8Bytes.order($0.key, $1.key) < 0 }) {
-      guard table.rules.isCounter(new), let place = table.places.number(of: new),
+    for old in renamedColumns.keys.sortedByBytes() {
+      guard let new = renamedColumns[old], table.rules.isCounter(new),
+        let place = table.places.number(of: new),
         let shown = former.sum(of: old), let sum = row.state.row?.value(of: new), sum != shown
       else { continue }
       let value = table.fieldValue(values[place], at: place)

@@ -15,7 +15,7 @@ struct Resolution: Sendable {
 
   /// What a field has where the edit of the resolution is shown.
   func shown(_ field: String) -> FieldValue {
-    resolved.storage.edited(field) ?? server.storage.edited(field) ?? .null
+    resolved[field] ?? server[field] ?? .null
   }
 
   /// Takes note of what a later edit was made of.
@@ -24,10 +24,10 @@ struct Resolution: Sendable {
   mutating func see(_ edit: Record, madeOf ancestor: Record?) {
     let isSameVersion = UTF8Bytes.equal(edit.changeTag, resolved.changeTag)
     var fields: [RecordField] = []
-    for field in edit.fields where seen?.storage.edited(field.name) == nil {
+    for field in edit.fields where seen?[field.name] == nil {
       let value =
         if let ancestor {
-          ancestor.storage.edited(field.name) ?? .null
+          ancestor[field.name] ?? .null
         } else {
           isSameVersion ? shown(field.name) : FieldValue.null
         }
@@ -74,30 +74,13 @@ extension PendingChange {
 
   /// What the edits of a field began with; nil if nothing is known of it.
   private func origin(of field: String) -> FieldValue? {
-    var origin = ancestor.map { $0.storage.edited(field) ?? .null }
+    var origin = ancestor.map { $0[field] ?? .null }
     for (place, resolution) in resolutions.enumerated() {
-      guard let known = resolution.seen?.storage.edited(field) else { continue }
+      guard let known = resolution.seen?[field] else { continue }
       let made = resolutions[...place].last { $0.shown(field).hasSameContent(as: known) }
-      if let made { origin = made.server.storage.edited(field) ?? .null }
+      if let made { origin = made.server[field] ?? .null }
     }
     return origin
-  }
-}
-
-extension Record {
-  /// The record with other fields, sorted by name; what is kept encrypted stays so.
-  func holding(_ fields: [RecordField]) -> Record {
-    let result = storage.copy(fields: fields)
-    result.encryptedKeys = storage.encryptedKeys.filter { result.position(of: $0).isFound }
-    return Record(storage: result)
-  }
-}
-
-extension Record.Storage {
-  /// A field's value; nil if it has none.
-  fileprivate func edited(_ name: String) -> FieldValue? {
-    let place = position(of: name)
-    return place.isFound ? fields[place.index].value : nil
   }
 }
 
